@@ -1,0 +1,42 @@
+# make serve | test | bench | fmt | wheel — everything is set up in .venv
+PYTHON ?= python3
+BIN := .venv/bin
+PORT ?= 5006
+
+.PHONY: serve test bench fmt wheel browser screenshots clean
+
+serve: .venv/.ready
+	$(BIN)/residual-stream serve --port $(PORT)
+
+test: .venv/.ready browser
+	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests
+	$(BIN)/mypy
+	$(BIN)/residual-stream check
+	$(BIN)/pytest -q
+
+bench: .venv/.ready browser
+	$(BIN)/python tests/bench/model.py
+	$(BIN)/python tests/bench/page.py
+
+fmt: .venv/.ready
+	$(BIN)/ruff check --fix src tests
+	$(BIN)/ruff format src tests
+
+screenshots: .venv/.ready browser
+	$(BIN)/python tests/screenshots.py
+
+wheel: .venv/.ready
+	$(BIN)/python -m build --wheel
+
+browser: .venv/.ready
+	.ci/browser
+
+.venv/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv dist build
