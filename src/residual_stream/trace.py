@@ -1,0 +1,242 @@
+"""A trace: everything a run computed, in order, each value with its origin."""
+
+import linecache
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import FrameType, MappingProxyType
+from typing import NamedTuple
+
+from residual_stream.ops import Array, Operation, given
+
+Axes = tuple[str, ...]
+WEIGHTS = "weights."
+
+
+class Entry(NamedTuple):
+    """One computed value and where it comes from.
+
+    name:       as TransformerLens spells it, e.g. "blocks.0.attn.pattern".
+    axes:       the name of each axis of the value, e.g. ("query_pos", "key_pos").
+    value:      the numbers, read-only.
+    formula:    how the lesson writes the computation.
+    operation:  the function of `ops` that made the value.
+    origins:    the entries it was made from, in the order of the function's arguments.
+    file:       the Python file that asked for it, and
+    line_no:    the line there.
+    """
+
+    name: str
+    axes: Axes
+    value: Array
+    formula: str
+    operation: Operation[...]
+    origins: tuple["Entry", ...]
+    file: str
+    line_no: int
+
+    @property
+    def is_weight(self) -> bool:
+        """Whether the value is a weight: given, and the same for a whole run."""
+        return self.name.startswith(WEIGHTS)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the computed values that this one was made from."""
+        return tuple(o.name for o in self.origins if not o.is_weight)
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The names of the weights that this value was made with, e.g. "W_Q"."""
+        return tuple(o.name.removeprefix(WEIGHTS) for o in self.origins if o.is_weight)
+
+    @property
+    def source(self) -> str:
+        """The line of Python that computed the value."""
+        return linecache.getline(self.file, self.line_no).strip()
+
+    @property
+    def place(self) -> str:
+        """Where that line stands, e.g. "block.py:60"."""
+        return f"{Path(self.file).name}:{self.line_no}"
+
+
+class Trace(Mapping[str, Array]):
+    """An ordered, read-only record of a computation: `trace[name]` is an array.
+
+    A run fills it through `given`, `weight` and `record`; what is in it can't be
+    changed or replaced. `trace.entries[name]` has a value's axes, formula, inputs
+    and source line, `explain.explain(trace, name, index)` its worked arithmetic.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._weights: dict[str, Entry] = {}
+
+    # ------------------------------------------------------------------ filling it
+
+    def weight(self, name: str, axes: Axes, value: Array) -> Entry:
+        """Take in a weight, so that values can name it as their origin.
+
+        raises  ValueError for a second weight of that name or a wrong axis count.
+        """
+        entry = _entry(
+            WEIGHTS + name, axes, _frozen_copy(value), name, given, (), sys._getframe(1)
+        )
+        return _put(entry, self._weights)
+
+    def given(self, name: str, axes: Axes, formula: str, value: Array) -> Entry:
+        """Take in a value that nothing computes: what the example's file states.
+
+        raises  ValueError for a name taken before or a wrong axis count.
+        """
+        entry = _entry(
+            name, axes, _frozen_copy(value), formula, given, (), sys._getframe(1)
+        )
+        return _put(entry, self._entries)
+
+    def record(
+        self,
+        name: str,
+        axes: Axes,
+        formula: str,
+        operation: Operation[...],
+        *origins: Entry,
+    ) -> Entry:
+        """Compute a value from earlier ones and keep it with its origin.
+
+        operation:  a function of `ops`; it gets the values of the origins.
+        origins:    entries or weights of this trace, in the function's order.
+        raises      ValueError for an origin that is not in this trace, a name taken
+                    before, or an axis count other than the value's.
+        """
+        return self._compute(name, axes, formula, operation, origins, sys._getframe(1))
+
+    def at(self, place: str) -> "Recorder":
+        """A `record` whose names all start with `place`, e.g. "blocks.0."."""
+        return Recorder(self, place)
+
+    def _compute(
+        self,
+        name: str,
+        axes: Axes,
+        formula: str,
+        operation: Operation[...],
+        origins: tuple[Entry, ...],
+        caller: FrameType,
+    ) -> Entry:
+        values = []
+        for origin in origins:
+            if (
+                self._entries.get(origin.name) is not origin
+                and self._weights.get(origin.name) is not origin
+            ):
+                raise ValueError(
+                    f"{name}: its input {origin.name!r} is not in this trace; "
+                    "record it first"
+                )
+            values.append(origin.value)
+        value = operation.compute(*values)
+        value.flags.writeable = False
+        entry = _entry(name, axes, value, formula, operation, origins, caller)
+        return _put(entry, self._entries)
+
+    # ------------------------------------------------------------------ reading it
+
+    def __getitem__(self, name: str) -> Array:
+        entry = self._entries.get(name)
+        if entry is None:
+            first, last = next(iter(self._entries), ""), next(reversed(self), "")
+            raise KeyError(f"no value {name!r}; this trace goes from {first} to {last}")
+        return entry.value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        """Every value with its origin, in the order of computation."""
+        return MappingProxyType(self._entries)
+
+    @property
+    def weights(self) -> Mapping[str, Entry]:
+        """The weights with their full names, e.g. "weights.W_Q"."""
+        return MappingProxyType(self._weights)
+
+    def until(self, last: str) -> "Trace":
+        """The first part of this trace, up to and including the value `last`.
+
+        Nothing is computed again: the entries are the same objects.
+        raises  KeyError if there is no such value.
+        """
+        names = list(self._entries)
+        self[last]
+        part = Trace()
+        part._weights = self._weights
+        part._entries = {
+            name: self._entries[name] for name in names[: names.index(last) + 1]
+        }
+        return part
+
+
+class Recorder:
+    """`Trace.record` for one place of the model: `at(name, axes, formula, …)`."""
+
+    __slots__ = ("_place", "_trace")
+
+    def __init__(self, trace: Trace, place: str) -> None:
+        self._trace = trace
+        self._place = place
+
+    def __call__(
+        self,
+        name: str,
+        axes: Axes,
+        formula: str,
+        operation: Operation[...],
+        *origins: Entry,
+    ) -> Entry:
+        """Compute and keep one value, as `Trace.record` does."""
+        return self._trace._compute(
+            self._place + name, axes, formula, operation, origins, sys._getframe(1)
+        )
+
+
+def _entry(
+    name: str,
+    axes: Axes,
+    value: Array,
+    formula: str,
+    operation: Operation[...],
+    origins: tuple[Entry, ...],
+    caller: FrameType,
+) -> Entry:
+    if value.ndim != len(axes):
+        raise ValueError(
+            f"{name}: {len(axes)} axes named ({', '.join(axes)}) for a value that has "
+            f"{value.ndim}; name each axis once"
+        )
+    file, line_no = caller.f_code.co_filename, caller.f_lineno
+    return Entry(name, axes, value, formula, operation, origins, file, line_no)
+
+
+def _put(entry: Entry, place: dict[str, Entry]) -> Entry:
+    if entry.name in place:
+        raise ValueError(
+            f"{entry.name}: recorded twice; give each value a name of its own"
+        )
+    place[entry.name] = entry
+    return entry
+
+
+def _frozen_copy(value: Array) -> Array:
+    # a copy, because the caller may go on writing to its own array
+    value = value.copy()
+    value.flags.writeable = False
+    return value
