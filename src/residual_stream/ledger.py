@@ -1,0 +1,168 @@
+"""The residual stream as an account: an opening x₀, every correction, what is left."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from residual_stream.ops import Array
+from residual_stream.trace import Trace
+
+Sublayer = Literal["attention", "ffn"]
+SUBLAYERS: tuple[tuple[Sublayer, str], ...] = (
+    ("attention", "attn_out"),
+    ("ffn", "mlp_out"),
+)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What one sublayer wrote for one word.
+
+    block:     its number, from 1.
+    sublayer:  "attention" or "ffn".
+    name:      the trace entry it is a row of.
+    delta:     [d_model]
+    """
+
+    block: int
+    sublayer: Sublayer
+    name: str
+    delta: Array
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One word's way through the blocks.
+
+    x0:           [d_model], the input.
+    corrections:  in the order they were written.
+    running:      [1 + n_corrections, d_model]: x₀, x₀ + Δ₁, … as plain sums; None
+                  with residual off, where nothing is summed.
+    x_n:          [d_model], the last state in the trace.
+    sum_error:    the largest |x_n − (x₀ + ΣΔ)| of any component; None as above.
+    """
+
+    x0: Array
+    corrections: tuple[Correction, ...]
+    running: Array | None
+    x_n: Array
+    sum_error: float | None
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One block's bar on the depth map.
+
+    length:  Euclidean; of stream − x₀ with residual on, of the latest output off.
+    """
+
+    block: int
+    length: float
+    shows: Literal["all corrections so far", "latest output"]
+
+
+@dataclass(frozen=True)
+class DepthMap:
+    """What the depth map draws for one word.
+
+    x0_length:     Euclidean length of x₀, the ribbon's height.
+    ribbon_until:  the block to which the ribbon runs: the last, or 0 if it is cut.
+    bars:          one a block.
+    """
+
+    x0_length: float
+    ribbon_until: int
+    bars: tuple[Bar, ...]
+
+
+def depth_of(trace: Trace) -> int:
+    """How many blocks a trace holds."""
+    return sum(name.endswith(".resid_post") for name in trace)
+
+
+def is_residual(trace: Trace) -> bool:
+    """Whether the old stream is among the terms of the new one.
+
+    So it is in a model without any sublayer too: each block hands on what it gets.
+    """
+    for delta, updated in (("attn_out", "resid_mid"), ("mlp_out", "resid_post")):
+        if f"blocks.0.{delta}" in trace:
+            return len(trace.entries[f"blocks.0.{updated}"].inputs) == 2
+    return True
+
+
+def ledger(trace: Trace, token_no: int) -> Ledger:
+    """Account for one word: the input, the corrections and what they come to.
+
+    token_no:  its place in the sentence, from 0.
+    raises     IndexError for a place outside the sentence.
+    """
+    x0 = trace["blocks.0.resid_pre"][token_no]
+    depth = depth_of(trace)
+    x_n = trace[f"blocks.{depth - 1}.resid_post"][token_no]
+    corrections = tuple(
+        Correction(layer + 1, sublayer, name, trace[name][token_no])
+        for layer in range(depth)
+        for sublayer, ending in SUBLAYERS
+        if (name := f"blocks.{layer}.{ending}") in trace
+    )
+    if not is_residual(trace):
+        return Ledger(x0, corrections, None, x_n, None)
+    running = np.cumsum([x0, *(c.delta for c in corrections)], axis=0)
+    # the corrections are summed first, so that the check is not the stream once more
+    total = x0 + np.sum([np.zeros_like(x0), *(c.delta for c in corrections)], axis=0)
+    return Ledger(x0, corrections, running, x_n, float(np.abs(x_n - total).max()))
+
+
+def depth_map(trace: Trace, token_no: int) -> DepthMap:
+    """The depth map's data for one word.
+
+    token_no:  its place in the sentence, from 0.
+    """
+    x0 = trace["blocks.0.resid_pre"][token_no]
+    depth = depth_of(trace)
+    residual = is_residual(trace)
+    states = np.array(
+        [trace[f"blocks.{layer}.resid_post"][token_no] for layer in range(depth)]
+    )
+    lengths = np.linalg.norm(states - x0 if residual else states, axis=-1)
+    bars = tuple(
+        Bar(
+            layer + 1,
+            float(length),
+            "all corrections so far" if residual else "latest output",
+        )
+        for layer, length in enumerate(lengths)
+    )
+    return DepthMap(float(np.linalg.norm(x0)), depth if residual else 0, bars)
+
+
+def distances(trace: Trace) -> Array:
+    """How far each word is from each other word, by depth.
+
+    returns  [1 + depth, pos, pos], Euclidean, in the stream's unit; depth 0 is x₀.
+    """
+    states = _states(trace)
+    apart: Array = np.linalg.norm(states[:, :, None] - states[:, None, :], axis=-1)
+    return apart
+
+
+def cosines(trace: Trace) -> Array:
+    """How alike the directions of each two words are, by depth.
+
+    returns  [1 + depth, pos, pos], from −1 to 1; 0 where a vector has no length.
+    """
+    states = _states(trace)
+    lengths = np.linalg.norm(states, axis=-1, keepdims=True)
+    directions = np.divide(
+        states, lengths, out=np.zeros_like(states), where=lengths > 0
+    )
+    alike: Array = directions @ directions.mT
+    return alike
+
+
+def _states(trace: Trace) -> Array:
+    names = ["blocks.0.resid_pre"]
+    names += [f"blocks.{layer}.resid_post" for layer in range(depth_of(trace))]
+    return np.array([trace[name] for name in names])
