@@ -1,0 +1,31 @@
+"""Residual Stream: how a pre-norm Transformer block updates the residual stream.
+
+    >>> from residual_stream import load_example, run
+    >>> trace = run(load_example(), depth=3)
+    >>> trace["blocks.2.resid_post"]  # [pos, d_model], the words' last states
+
+Importing this package needs NumPy alone; `show` brings in Panel when it is called.
+"""
+
+from residual_stream.block import Example, Parts, run
+from residual_stream.example import load_example
+from residual_stream.explain import Arithmetic, Term, explain
+from residual_stream.ledger import Ledger, depth_map, ledger
+from residual_stream.trace import Entry, Trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Arithmetic",
+    "Entry",
+    "Example",
+    "Ledger",
+    "Parts",
+    "Term",
+    "Trace",
+    "depth_map",
+    "explain",
+    "ledger",
+    "load_example",
+    "run",
+]

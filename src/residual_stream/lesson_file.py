@@ -1,0 +1,122 @@
+"""Reading a lesson's TOML files, with errors that name file, key, find and need."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from residual_stream.ops import Array
+
+LANGUAGES = ("ja", "en")
+
+
+class LessonError(ValueError):
+    """A lesson's file is wrong: one line that says where, what and the cure."""
+
+
+class LessonFile:
+    """One TOML file of a lesson, read key by key.
+
+    Keys are written with dots ("weights.W_Q"). Every reader raises LessonError with
+    the file, the key, what it found and what it needs.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as file:
+                self._data: dict[str, Any] = tomllib.load(file)
+        except FileNotFoundError:
+            raise LessonError(f"{path}: no such file; a lesson needs it") from None
+        except OSError as error:
+            raise LessonError(f"{path}: {error.strerror}; make it readable") from None
+        except UnicodeDecodeError as error:
+            raise LessonError(
+                f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+            ) from None
+        except tomllib.TOMLDecodeError as error:
+            raise LessonError(f"{path}: not TOML: {error}") from None
+
+    def wrong(self, key: str, found: object, needed: str) -> LessonError:
+        """The error for a key: what stands there and what it needs."""
+        shown = repr(found)
+        if len(shown) > 60:
+            shown = shown[:57] + "…"
+        return LessonError(f"{self.path}: {key}: found {shown}, needs {needed}")
+
+    def value(self, key: str, needed: str) -> Any:
+        """What stands under a key, of any kind."""
+        place: Any = self._data
+        for part in key.split("."):
+            if not isinstance(place, Mapping) or part not in place:
+                raise LessonError(f"{self.path}: {key}: missing, needs {needed}")
+            place = place[part]
+        return place
+
+    def keys(self, key: str) -> tuple[str, ...]:
+        """The names in a table."""
+        needed = "a table"
+        table = self.value(key, needed)
+        if not isinstance(table, dict):
+            raise self.wrong(key, table, needed)
+        return tuple(table)
+
+    def expect_only(self, key: str, known: Sequence[str]) -> None:
+        """Refuse names in a table that nothing reads: most are misspelt."""
+        names = self.keys(key) if key else tuple(self._data)
+        for name in names:
+            if name not in known:
+                where = f"{key}.{name}" if key else name
+                raise LessonError(
+                    f"{self.path}: {where}: not a name that is read here; "
+                    f"known are {', '.join(known)}"
+                )
+
+    def text(self, key: str) -> str:
+        """A text that is not empty."""
+        needed = "a text"
+        text = self.value(key, needed)
+        if not isinstance(text, str) or not text.strip():
+            raise self.wrong(key, text, needed)
+        return text
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of at least one text, none of them empty."""
+        needed = "a list of texts"
+        texts = self.value(key, needed)
+        if (
+            not isinstance(texts, list)
+            or not texts
+            or not all(isinstance(text, str) and text.strip() for text in texts)
+        ):
+            raise self.wrong(key, texts, needed)
+        return tuple(texts)
+
+    def words(self, key: str) -> dict[str, str]:
+        """One text in every language of the lesson."""
+        self.expect_only(key, LANGUAGES)
+        return {language: self.text(f"{key}.{language}") for language in LANGUAGES}
+
+    def numbers(self, key: str, shape: tuple[int, ...]) -> Array:
+        """Finite numbers in an exact shape."""
+        needed = f"finite numbers in the shape {list(shape)}"
+        found = self.value(key, needed)
+        if not _only_numbers(found):
+            raise self.wrong(key, found, needed)
+        try:
+            numbers = np.array(found, dtype=np.float64)
+        except (ValueError, OverflowError):  # rows of different lengths, huge integers
+            raise self.wrong(key, found, needed) from None
+        if numbers.shape != shape:
+            raise self.wrong(key, list(numbers.shape), f"the shape {list(shape)}")
+        if not np.isfinite(numbers).all():
+            raise self.wrong(key, found, needed)
+        return numbers
+
+
+def _only_numbers(found: object) -> bool:
+    if isinstance(found, list):
+        return all(_only_numbers(item) for item in found)
+    return isinstance(found, int | float) and not isinstance(found, bool)

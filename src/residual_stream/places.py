@@ -1,0 +1,44 @@
+"""Where lessons and assets stand: beside `src` in a checkout, inside a wheel."""
+
+from pathlib import Path
+
+from residual_stream.lesson_file import LessonError
+
+_PACKAGE = Path(__file__).parent
+_CHECKOUT = _PACKAGE.parent.parent
+
+DEFAULT_LESSON = "transformer-block"
+
+
+def shipped(name: str) -> Path:
+    """The folder `lessons` or `assets`."""
+    inside = _PACKAGE / name
+    return inside if inside.is_dir() else _CHECKOUT / name
+
+
+def lesson_folder(lesson: str) -> Path:
+    """The folder of a lesson that is named by its id or by a path.
+
+    raises  LessonError if there is no such folder, with the ids that exist.
+    """
+    by_id = shipped("lessons") / lesson
+    if lesson and Path(lesson).name == lesson and by_id.is_dir():
+        return by_id
+    by_path = Path(lesson)
+    try:
+        if lesson and by_path.is_dir():
+            return by_path
+    except (OSError, ValueError):  # a name too long or with a NUL in it
+        pass
+    shown = lesson if len(lesson) <= 60 else lesson[:57] + "…"
+    raise LessonError(
+        f"{shown!r}: no lesson of that id and no such folder; "
+        f"lessons here: {', '.join(lesson_ids())}"
+    )
+
+
+def lesson_ids() -> tuple[str, ...]:
+    """The ids of the lessons that are shipped, in alphabetical order."""
+    return tuple(
+        sorted(path.parent.name for path in shipped("lessons").glob("*/lesson.toml"))
+    )
