@@ -152,6 +152,11 @@ def norm(x: Entry, at: Recorder, name: str, parts: Parts) -> Entry:
     return at(f"{name}.normalized", STREAM, "x / scale", ops.divide, x, scale)
 
 
+def _read(x: Entry) -> str:
+    # without norms, and in the post-norm wiring, a sublayer reads the stream itself
+    return "norm(x)" if x.name.endswith(".normalized") else "x"
+
+
 def attention(x: Entry, w: Parameters, at: Recorder) -> Entry:
     """What one attention head writes: each word gathers from all words.
 
@@ -159,9 +164,9 @@ def attention(x: Entry, w: Parameters, at: Recorder) -> Entry:
     returns   [pos, d_model]
     source    Vaswani et al. 2017, eq. 1; one head, no mask.
     """
-    q = at("attn.q", HEAD, "norm(x) W_Q", ops.project, x, w["W_Q"])
-    k = at("attn.k", HEAD, "norm(x) W_K", ops.project, x, w["W_K"])
-    v = at("attn.v", HEAD, "norm(x) W_V", ops.project, x, w["W_V"])
+    q = at("attn.q", HEAD, f"{_read(x)} W_Q", ops.project, x, w["W_Q"])
+    k = at("attn.k", HEAD, f"{_read(x)} W_K", ops.project, x, w["W_K"])
+    v = at("attn.v", HEAD, f"{_read(x)} W_V", ops.project, x, w["W_V"])
     scores = at("attn.scores", PAIRS, "q kᵀ / √d_head", ops.attention_scores, q, k)
     pattern = at("attn.pattern", PAIRS, "softmax(scores)", ops.softmax, scores)
     z = at("attn.z", HEAD, "pattern v", ops.mix, pattern, v)
@@ -176,7 +181,13 @@ def ffn(x: Entry, w: Parameters, at: Recorder) -> Entry:
     source    Vaswani et al. 2017, eq. 2.
     """
     pre = at(
-        "mlp.pre", HIDDEN, "norm(x) W_in + b_in", ops.project, x, w["W_in"], w["b_in"]
+        "mlp.pre",
+        HIDDEN,
+        f"{_read(x)} W_in + b_in",
+        ops.project,
+        x,
+        w["W_in"],
+        w["b_in"],
     )
     post = at("mlp.post", HIDDEN, "max(0, pre)", ops.relu, pre)
     return at(

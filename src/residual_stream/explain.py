@@ -7,6 +7,7 @@ pattern names, so that it can be checked against the stored value.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from itertools import product
 
 from residual_stream.ops import EPS
@@ -110,7 +111,7 @@ def cells(entry: Entry, index: Index) -> tuple[tuple[Term, ...], ...]:
 
 def _term(origin: Entry, letters: list[str], place: dict[str, int]) -> Term:
     index = tuple(place[letter] for letter in letters)
-    return Term(origin.name, index, float(origin.value[index]))
+    return Term(origin.name, index, origin.value[index].item())
 
 
 # ------------------------------------------------------ the arithmetic of each kind
@@ -119,12 +120,19 @@ Groups = tuple[tuple[Term, ...], ...]
 Form = Callable[[Groups, int], tuple[float, str]]
 
 
+ALL_DIGITS = Context(prec=400)  # the largest float has 309 before the point
+
+
 def number(value: float, decimals: int = 2) -> str:
-    """A number as the lesson writes it: a real minus sign, and no minus zero."""
-    text = f"{value:.{decimals}f}"
-    if float(text) == 0:
-        text = text.removeprefix("-")
-    return text.replace("-", "−")
+    """A number as the lesson writes it: a real minus sign, and no minus zero.
+
+    A tie is rounded away from zero, as people and browsers do it: 0.25 is 0.3.
+    """
+    if not math.isfinite(value):
+        return str(value).replace("-", "−")
+    places = Decimal(1).scaleb(-decimals)
+    rounded = Decimal(value).quantize(places, ROUND_HALF_UP, ALL_DIGITS)
+    return f"{abs(rounded) if rounded == 0 else rounded:f}".replace("-", "−")
 
 
 def _single(groups: Groups, _: int) -> tuple[float, str]:
@@ -146,9 +154,14 @@ def _sum_of_products(groups: Groups, _: int) -> tuple[float, str]:
 def _scaled_sum_of_products(groups: Groups, _: int) -> tuple[float, str]:
     d_head = sum(len(group) == 2 for group in groups)
     compared, text = _sum_of_products(groups[:d_head], 0)
-    masks = [term.value for (term,) in groups[d_head:]]
+    masks = [_added(term.value) for (term,) in groups[d_head:]]
     added = "".join(f" + {number(mask)}" for mask in masks)
     return compared / math.sqrt(d_head) + sum(masks), f"({text}) / √{d_head}{added}"
+
+
+def _added(mask: float) -> float:
+    """What a place of the mask adds; booleans open or close it."""
+    return (0.0 if mask else -math.inf) if isinstance(mask, bool) else mask
 
 
 def _root_mean_square(groups: Groups, _: int) -> tuple[float, str]:

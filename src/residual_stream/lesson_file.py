@@ -15,12 +15,17 @@ LANGUAGES = ("ja", "en")
 class LessonError(ValueError):
     """A lesson's file is wrong: one line that says where, what and the cure."""
 
+    def __init__(self, line: str) -> None:
+        # names out of a file may hold line breaks and control characters
+        super().__init__("".join(c if c.isprintable() else " " for c in line))
+
 
 class LessonFile:
     """One TOML file of a lesson, read key by key.
 
-    Keys are written with dots ("weights.W_Q"). Every reader raises LessonError with
-    the file, the key, what it found and what it needs.
+    Keys are written with dots ("weights.W_Q", "terms.0.id"); "" is the whole.
+    Every reader raises LessonError with the file, the key, what it found and what it
+    needs.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,12 +41,15 @@ class LessonFile:
             raise LessonError(
                 f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
             ) from None
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # endless digits or brackets, too
             raise LessonError(f"{path}: not TOML: {error}") from None
 
     def wrong(self, key: str, found: object, needed: str) -> LessonError:
         """The error for a key: what stands there and what it needs."""
-        shown = repr(found)
+        try:
+            shown = repr(found)
+        except ValueError:  # an integer of more digits than Python prints
+            shown = "a number without end"
         if len(shown) > 60:
             shown = shown[:57] + "…"
         return LessonError(f"{self.path}: {key}: found {shown}, needs {needed}")
@@ -49,10 +57,17 @@ class LessonFile:
     def value(self, key: str, needed: str) -> Any:
         """What stands under a key, of any kind."""
         place: Any = self._data
-        for part in key.split("."):
-            if not isinstance(place, Mapping) or part not in place:
+        rest = key
+        while rest:
+            if isinstance(place, Mapping) and rest in place:
+                return place[rest]  # a name may have a dot in it
+            part, _, rest = rest.partition(".")
+            if isinstance(place, list) and part.isdecimal() and int(part) < len(place):
+                place = place[int(part)]
+            elif isinstance(place, Mapping) and part in place:
+                place = place[part]
+            else:
                 raise LessonError(f"{self.path}: {key}: missing, needs {needed}")
-            place = place[part]
         return place
 
     def keys(self, key: str) -> tuple[str, ...]:
@@ -65,8 +80,7 @@ class LessonFile:
 
     def expect_only(self, key: str, known: Sequence[str]) -> None:
         """Refuse names in a table that nothing reads: most are misspelt."""
-        names = self.keys(key) if key else tuple(self._data)
-        for name in names:
+        for name in self.keys(key):
             if name not in known:
                 where = f"{key}.{name}" if key else name
                 raise LessonError(
@@ -74,13 +88,33 @@ class LessonFile:
                     f"known are {', '.join(known)}"
                 )
 
-    def text(self, key: str) -> str:
-        """A text that is not empty."""
-        needed = "a text"
+    def text(self, key: str, *, empty: bool = False) -> str:
+        """A text; an empty one only where that means something."""
+        needed = "a text, or an empty one" if empty else "a text"
         text = self.value(key, needed)
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not (empty or text.strip()):
             raise self.wrong(key, text, needed)
         return text
+
+    def whole(self, key: str, lowest: int, highest: int) -> int:
+        """A whole number in a range."""
+        needed = f"a whole number from {lowest} to {highest}"
+        number = self.value(key, needed)
+        if (
+            not isinstance(number, int)
+            or isinstance(number, bool)
+            or not lowest <= number <= highest
+        ):
+            raise self.wrong(key, number, needed)
+        return number
+
+    def tables(self, key: str) -> list[dict[str, Any]]:
+        """A list of tables; `key.0` is the first."""
+        needed = "a list of tables"
+        tables = self.value(key, needed)
+        if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+            raise self.wrong(key, tables, needed)
+        return tables
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of at least one text, none of them empty."""

@@ -60,6 +60,17 @@ def _shape(array: Array) -> str:
     return "[" + ", ".join(str(size) for size in array.shape) + "]"
 
 
+def _stacked_alike(a: Array, b: Array) -> bool:
+    """Whether both are matrices, with leading axes that go together."""
+    if a.ndim == b.ndim == 2:
+        return True
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        return False
+    return min(a.ndim, b.ndim) >= 2
+
+
 def _mismatch(
     what: str, first: str, a: Array, second: str, b: Array, cure: str
 ) -> ValueError:
@@ -131,8 +142,7 @@ def rms_scale(x: Array, eps: float = EPS) -> Array:
     returns  [pos], in the unit of x, always positive.
     source   Zhang & Sennrich 2019, "Root Mean Square Layer Normalization", eq. 4.
     """
-    # the division by a Python int is exact where 1/d_model would not be
-    scale: Array = np.sqrt(np.add.reduce(x * x, axis=-1) / x.shape[-1] + eps)
+    scale: Array = np.sqrt(np.vecdot(x, x) / x.shape[-1] + eps)
     return scale
 
 
@@ -237,17 +247,19 @@ def project(x: Array, weight: Array, bias: Array | None = None) -> Array:
     raises   ValueError if x and weight disagree on d_in, or weight and bias on
              d_out, naming both shapes.
     """
-    if x.shape[-1] != weight.shape[0]:
+    if weight.ndim != 2 or x.shape[-1:] != weight.shape[:1]:
         raise _mismatch(
             "project",
             "the input",
             x,
             "the weight",
             weight,
-            "the input's last axis must be as long as the weight's first",
+            "give a matrix with as many rows as the input's last axis is long",
         )
+    # dot() is matmul here, with less ado for matrices as small as a lesson's
+    y: Array = x.dot(weight)
     if bias is None:
-        return x @ weight
+        return y
     if bias.shape != weight.shape[1:]:
         raise _mismatch(
             "project",
@@ -257,7 +269,7 @@ def project(x: Array, weight: Array, bias: Array | None = None) -> Array:
             bias,
             "give one bias for each of the weight's columns",
         )
-    return x @ weight + bias
+    return y + bias
 
 
 @operation("scaled sum of products", "query i, key i, query key -> query key")
@@ -275,21 +287,21 @@ def attention_scores(q: Array, k: Array, mask: Array | None = None) -> Array:
              naming both shapes.
     source   Vaswani et al. 2017, eq. 1.
     """
-    if q.shape[-1] != k.shape[-1]:
+    if q.shape[-1] != k.shape[-1] or not _stacked_alike(q, k):
         raise _mismatch(
             "attention_scores",
             "q",
             q,
             "k",
             k,
-            "both need the same last axis, d_head",
+            "both need the same last axis, d_head, and the same heads",
         )
     scores: Array = q @ k.mT / math.sqrt(q.shape[-1])
     return scores if mask is None else _masked(scores, mask)
 
 
 def _masked(scores: Array, mask: Array) -> Array:
-    if mask.ndim < 2 or mask.shape[-2:] != scores.shape[-2:]:
+    if mask.shape[-2:] != scores.shape[-2:] or not _stacked_alike(mask, scores):
         raise _mismatch(
             "attention_scores",
             "the scores",
@@ -345,14 +357,14 @@ def mix(pattern: Array, v: Array) -> Array:
     raises   ValueError if there is not one value a key, naming both shapes.
     source   Vaswani et al. 2017, eq. 1.
     """
-    if pattern.shape[-1] != v.shape[-2]:
+    if pattern.shape[-1:] != v.shape[-2:-1] or not _stacked_alike(pattern, v):
         raise _mismatch(
             "mix",
             "the pattern",
             pattern,
             "v",
             v,
-            "the pattern needs one column for each row of v",
+            "the pattern needs one column for each row of v, and the same heads",
         )
     return pattern @ v
 

@@ -21,11 +21,10 @@ def lesson_folder(lesson: str) -> Path:
 
     raises  LessonError if there is no such folder, with the ids that exist.
     """
-    by_id = shipped("lessons") / lesson
-    if lesson and Path(lesson).name == lesson and by_id.is_dir():
-        return by_id
-    by_path = Path(lesson)
+    by_id, by_path = shipped("lessons") / lesson, Path(lesson)
     try:
+        if lesson and by_path.name == lesson and by_id.is_dir():
+            return by_id
         if lesson and by_path.is_dir():
             return by_path
     except (OSError, ValueError):  # a name too long or with a NUL in it

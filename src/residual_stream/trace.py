@@ -3,9 +3,12 @@
 import linecache
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from types import FrameType, MappingProxyType
+from types import CodeType, FrameType, MappingProxyType
 from typing import NamedTuple
+
+import numpy as np
 
 from residual_stream.ops import Array, Operation, given
 
@@ -22,8 +25,8 @@ class Entry(NamedTuple):
     formula:    how the lesson writes the computation.
     operation:  the function of `ops` that made the value.
     origins:    the entries it was made from, in the order of the function's arguments.
-    file:       the Python file that asked for it, and
-    line_no:    the line there.
+    code:       the Python code that asked for it, and
+    at:         the place of its instruction there.
     """
 
     name: str
@@ -32,8 +35,8 @@ class Entry(NamedTuple):
     formula: str
     operation: Operation[...]
     origins: tuple["Entry", ...]
-    file: str
-    line_no: int
+    code: CodeType
+    at: int
 
     @property
     def is_weight(self) -> bool:
@@ -52,13 +55,28 @@ class Entry(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The line of Python that computed the value."""
-        return linecache.getline(self.file, self.line_no).strip()
+        """The Python that computed the value, on one line."""
+        first, last = self._lines
+        lines = linecache.getlines(self.code.co_filename)[first - 1 : last]
+        return " ".join(line.strip() for line in lines)
 
     @property
     def place(self) -> str:
-        """Where that line stands, e.g. "block.py:60"."""
-        return f"{Path(self.file).name}:{self.line_no}"
+        """Where it starts, e.g. "block.py:60"."""
+        return f"{Path(self.code.co_filename).name}:{self.line_no}"
+
+    @property
+    def line_no(self) -> int:
+        """The number of its first line, from 1."""
+        return self._lines[0]
+
+    @property
+    def _lines(self) -> tuple[int, int]:
+        # looked up when somebody asks: a run makes thousands of entries;
+        # an instruction is two bytes long
+        positions = next(islice(self.code.co_positions(), self.at // 2, None))
+        first = positions[0] or self.code.co_firstlineno
+        return first, positions[1] or first
 
 
 class Trace(Mapping[str, Array]):
@@ -80,20 +98,15 @@ class Trace(Mapping[str, Array]):
 
         raises  ValueError for a second weight of that name or a wrong axis count.
         """
-        entry = _entry(
-            WEIGHTS + name, axes, _frozen_copy(value), name, given, (), sys._getframe(1)
-        )
-        return _put(entry, self._weights)
+        full = WEIGHTS + name
+        return _put(_given(full, axes, name, value, sys._getframe(1)), self._weights)
 
     def given(self, name: str, axes: Axes, formula: str, value: Array) -> Entry:
         """Take in a value that nothing computes: what the example's file states.
 
         raises  ValueError for a name taken before or a wrong axis count.
         """
-        entry = _entry(
-            name, axes, _frozen_copy(value), formula, given, (), sys._getframe(1)
-        )
-        return _put(entry, self._entries)
+        return _put(_given(name, axes, formula, value, sys._getframe(1)), self._entries)
 
     def record(
         self,
@@ -110,36 +123,13 @@ class Trace(Mapping[str, Array]):
         raises      ValueError for an origin that is not in this trace, a name taken
                     before, or an axis count other than the value's.
         """
-        return self._compute(name, axes, formula, operation, origins, sys._getframe(1))
+        return Recorder(self, "").keep(
+            sys._getframe(1), name, axes, formula, operation, origins
+        )
 
     def at(self, place: str) -> "Recorder":
         """A `record` whose names all start with `place`, e.g. "blocks.0."."""
         return Recorder(self, place)
-
-    def _compute(
-        self,
-        name: str,
-        axes: Axes,
-        formula: str,
-        operation: Operation[...],
-        origins: tuple[Entry, ...],
-        caller: FrameType,
-    ) -> Entry:
-        values = []
-        for origin in origins:
-            if (
-                self._entries.get(origin.name) is not origin
-                and self._weights.get(origin.name) is not origin
-            ):
-                raise ValueError(
-                    f"{name}: its input {origin.name!r} is not in this trace; "
-                    "record it first"
-                )
-            values.append(origin.value)
-        value = operation.compute(*values)
-        value.flags.writeable = False
-        entry = _entry(name, axes, value, formula, operation, origins, caller)
-        return _put(entry, self._entries)
 
     # ------------------------------------------------------------------ reading it
 
@@ -178,7 +168,7 @@ class Trace(Mapping[str, Array]):
         names = list(self._entries)
         self[last]
         part = Trace()
-        part._weights = self._weights
+        part._weights = self._weights.copy()
         part._entries = {
             name: self._entries[name] for name in names[: names.index(last) + 1]
         }
@@ -188,10 +178,11 @@ class Trace(Mapping[str, Array]):
 class Recorder:
     """`Trace.record` for one place of the model: `at(name, axes, formula, …)`."""
 
-    __slots__ = ("_place", "_trace")
+    __slots__ = ("_entries", "_place", "_weights")
 
     def __init__(self, trace: Trace, place: str) -> None:
-        self._trace = trace
+        self._entries = trace._entries
+        self._weights = trace._weights
         self._place = place
 
     def __call__(
@@ -203,40 +194,54 @@ class Recorder:
         *origins: Entry,
     ) -> Entry:
         """Compute and keep one value, as `Trace.record` does."""
-        return self._trace._compute(
-            self._place + name, axes, formula, operation, origins, sys._getframe(1)
+        return self.keep(sys._getframe(1), name, axes, formula, operation, origins)
+
+    def keep(
+        self,
+        caller: FrameType,
+        name: str,
+        axes: Axes,
+        formula: str,
+        operation: Operation[...],
+        origins: tuple[Entry, ...],
+    ) -> Entry:
+        """The same for the code that runs in the frame `caller`."""
+        entries = self._entries
+        name = self._place + name
+        for origin in origins:
+            if (
+                entries.get(origin.name) is not origin
+                and self._weights.get(origin.name) is not origin
+            ):
+                raise ValueError(
+                    f"{name}: its input {origin.name!r} is not in this trace; "
+                    "record it first"
+                )
+        value = operation.compute(*[origin.value for origin in origins])
+        value.setflags(write=False)
+        code, at = caller.f_code, caller.f_lasti
+        return _put(
+            Entry(name, axes, value, formula, operation, origins, code, at), entries
         )
 
 
-def _entry(
-    name: str,
-    axes: Axes,
-    value: Array,
-    formula: str,
-    operation: Operation[...],
-    origins: tuple[Entry, ...],
-    caller: FrameType,
+def _given(
+    name: str, axes: Axes, formula: str, value: Array, caller: FrameType
 ) -> Entry:
+    # a copy, because the caller may go on writing to its own array
+    kept = np.array(value, dtype=None if value.dtype == np.bool_ else np.float64)
+    kept.setflags(write=False)
+    return Entry(name, axes, kept, formula, given, (), caller.f_code, caller.f_lasti)
+
+
+def _put(entry: Entry, place: dict[str, Entry]) -> Entry:
+    name, axes, value = entry.name, entry.axes, entry.value
     if value.ndim != len(axes):
         raise ValueError(
             f"{name}: {len(axes)} axes named ({', '.join(axes)}) for a value that has "
             f"{value.ndim}; name each axis once"
         )
-    file, line_no = caller.f_code.co_filename, caller.f_lineno
-    return Entry(name, axes, value, formula, operation, origins, file, line_no)
-
-
-def _put(entry: Entry, place: dict[str, Entry]) -> Entry:
-    if entry.name in place:
-        raise ValueError(
-            f"{entry.name}: recorded twice; give each value a name of its own"
-        )
-    place[entry.name] = entry
+    if name in place:
+        raise ValueError(f"{name}: recorded twice; give each value a name of its own")
+    place[name] = entry
     return entry
-
-
-def _frozen_copy(value: Array) -> Array:
-    # a copy, because the caller may go on writing to its own array
-    value = value.copy()
-    value.flags.writeable = False
-    return value
