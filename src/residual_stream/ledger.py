@@ -107,12 +107,35 @@ def ledger(trace: Trace, token_no: int) -> Ledger:
         for sublayer, ending in SUBLAYERS
         if (name := f"blocks.{layer}.{ending}") in trace
     )
-    if not is_residual(trace):
+    errors = sum_errors(trace, token_no)
+    if errors is None:
         return Ledger(x0, corrections, None, x_n, None)
     running = np.cumsum([x0, *(c.delta for c in corrections)], axis=0)
+    return Ledger(x0, corrections, running, x_n, float(errors[-1]))
+
+
+def sum_errors(trace: Trace, token_no: int) -> Array | None:
+    """What is left of the claim x_k = x₀ + ΣΔ after each block.
+
+    returns  [depth], the largest |x_k − (x₀ + ΣΔ)| of any component; None with
+             residual off, where there is no such sum.
+    """
+    if not is_residual(trace):
+        return None
+    x0, *states = _states(trace)[:, token_no]
+    written = [
+        sum((trace[n][token_no] for n in _written(trace, layer)), np.zeros_like(x0))
+        for layer in range(len(states))
+    ]
     # the corrections are summed first, so that the check is not the stream once more
-    total = x0 + np.sum([np.zeros_like(x0), *(c.delta for c in corrections)], axis=0)
-    return Ledger(x0, corrections, running, x_n, float(np.abs(x_n - total).max()))
+    totals = x0 + np.cumsum(written, axis=0)
+    errors: Array = np.abs(np.array(states) - totals).max(axis=-1)
+    return errors
+
+
+def _written(trace: Trace, layer: int) -> list[str]:
+    names = [f"blocks.{layer}.{ending}" for _, ending in SUBLAYERS]
+    return [name for name in names if name in trace]
 
 
 def depth_map(trace: Trace, token_no: int) -> DepthMap:
