@@ -147,7 +147,9 @@ def _sum(groups: Groups, _: int) -> tuple[float, str]:
 
 def _sum_of_products(groups: Groups, _: int) -> tuple[float, str]:
     factors = [[term.value for term in group] for group in groups]
-    texts = [" · ".join(map(number, group)) for group in factors]
+    texts = [
+        " · ".join([number(first), *map(_bracketed, rest)]) for first, *rest in factors
+    ]
     return sum(math.prod(group) for group in factors), _joined(texts)
 
 
