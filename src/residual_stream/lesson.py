@@ -1,0 +1,200 @@
+"""A lesson: its folder read whole and checked against its own computation."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from residual_stream.example import NamedExample, read_example
+from residual_stream.lesson_file import LANGUAGES, LessonError, LessonFile
+from residual_stream.places import shipped
+from residual_stream.prose import Section, read_prose
+
+Texts = dict[str, dict[str, str]]
+SETTINGS = ("on", "off")  # of the residual
+
+STEPS = (
+    "input",
+    "norm-attention",
+    "attention",
+    "add-attention",
+    "norm-ffn",
+    "ffn",
+    "add-ffn",
+    "sum",
+)
+MAX_PAGE_DEPTH = 24
+
+
+@dataclass(frozen=True)
+class Term:
+    """One glossary entry: a symbol, a trace name (or ""), its texts by language."""
+
+    id: str
+    symbol: str
+    trace: str
+    term: dict[str, str]
+    explanation: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Everything that a lesson's folder says.
+
+    formulas:   by step id and "on" or "off"; «…» marks the step's part.
+    prose:      by language; both have the same sections in the same order.
+    max_depth:  how deep its page goes, in blocks.
+    """
+
+    id: str
+    folder: Path
+    title: dict[str, str]
+    max_depth: int
+    named: NamedExample
+    formulas: Texts
+    prose: dict[str, tuple[Section, ...]]
+    glossary: tuple[Term, ...]
+    ui: Texts
+
+    def sections(self, kind: str, language: str = "en") -> list[Section]:
+        """The sections of one kind, in order."""
+        return [s for s in self.prose[language] if s.kind == kind]
+
+
+def load_lesson(folder: Path) -> Lesson:
+    """Read and check a lesson's folder.
+
+    raises  LessonError, one line: file, key or line, what it found, what it needs.
+    """
+    file = LessonFile(folder / "lesson.toml")
+    file.expect_only("", ("order", "max_depth", "title", "formulas"))
+    max_depth = file.whole("max_depth", 1, MAX_PAGE_DEPTH)
+    file.whole("order", 1, 999)
+    file.expect_only("formulas", STEPS)
+    formulas = {}
+    for step in STEPS:
+        file.expect_only(f"formulas.{step}", SETTINGS)
+        formulas[step] = {s: _formula(file, f"formulas.{step}.{s}") for s in SETTINGS}
+    prose = {lang: read_prose(folder / f"{lang}.md") for lang in LANGUAGES}
+    lesson = Lesson(
+        folder.resolve().name,
+        folder,
+        file.words("title"),
+        max_depth,
+        read_example(folder / "example.toml"),
+        formulas,
+        prose,
+        read_glossary(shipped("lessons") / "glossary.toml"),
+        read_ui(shipped("lessons") / "ui.toml"),
+    )
+    check_parity(lesson)
+    check_ids(lesson)
+    check_terms(lesson)
+    return lesson
+
+
+def _formula(file: LessonFile, key: str) -> str:
+    formula = file.text(key)
+    if formula.count("«") != 1 or formula.count("»") != 1:
+        raise file.wrong(key, formula, "one part marked with «…»")
+    return formula
+
+
+def read_ui(path: Path) -> Texts:
+    """The page's own texts by key and language.
+
+    raises  LessonError as `load_lesson`; also if the {names} in two languages differ.
+    """
+    file = LessonFile(path)
+    texts = {key: file.words(key) for key in file.keys("")}
+    for key, text in texts.items():
+        names = {lang: sorted(_braced(text[lang])) for lang in LANGUAGES}
+        if names["ja"] != names["en"]:
+            raise file.wrong(key, names, "the same {names} in both languages")
+    return texts
+
+
+def _braced(text: str) -> Iterable[str]:
+    return (part.split("}")[0] for part in text.split("{")[1:])
+
+
+def read_glossary(path: Path) -> tuple[Term, ...]:
+    """The terms that all lessons share.
+
+    raises  LessonError as `load_lesson`.
+    """
+    file = LessonFile(path)
+    terms = []
+    for place in range(len(file.tables("terms"))):
+        key = f"terms.{place}"
+        file.expect_only(key, ("id", "symbol", "trace", *LANGUAGES))
+        terms.append(
+            Term(
+                file.text(f"{key}.id"),
+                file.text(f"{key}.symbol", empty=True),
+                file.text(f"{key}.trace", empty=True),
+                {lang: file.text(f"{key}.{lang}.term") for lang in LANGUAGES},
+                {lang: file.text(f"{key}.{lang}.explanation") for lang in LANGUAGES},
+            )
+        )
+    return tuple(terms)
+
+
+# --------------------------------------------------------------------------- checks
+
+
+def check_parity(lesson: Lesson) -> None:
+    """Both languages have the same sections, placeholders and links, in order.
+
+    raises  LessonError that names the first difference.
+    """
+    ja, en = (lesson.prose[lang] for lang in ("ja", "en"))
+    for one, other in zip(ja, en, strict=False):
+        if one.heading != other.heading:
+            raise LessonError(
+                f"{lesson.folder / 'ja.md'}:{one.line_no}: found '{one.heading}' where "
+                f"en.md:{other.line_no} has '{other.heading}'; use the same sections "
+                "in the same order"
+            )
+        for what in ("placeholders", "links"):
+            mine, theirs = sorted(getattr(one, what)), sorted(getattr(other, what))
+            if mine != theirs:
+                differing = sorted(set(mine) ^ set(theirs)) or mine
+                raise LessonError(
+                    f"{lesson.folder / 'ja.md'}:{one.line_no}: {one.heading}: its "
+                    f"{what} differ from en.md:{other.line_no} in {differing[:3]}; "
+                    "quote the same in both"
+                )
+    if len(ja) != len(en):
+        longer = "ja.md" if len(ja) > len(en) else "en.md"
+        raise LessonError(
+            f"{lesson.folder / longer}: has {abs(len(ja) - len(en))} sections more "
+            "than the other language; use the same sections"
+        )
+
+
+def check_ids(lesson: Lesson) -> None:
+    """Every step's text belongs to a step of the walk.
+
+    raises  LessonError with file and line.
+    """
+    for section in lesson.sections("step"):
+        if section.id not in STEPS:
+            raise LessonError(
+                f"{lesson.folder / 'en.md'}:{section.line_no}: found the step "
+                f"{section.id!r}, needs one of {', '.join(STEPS)}"
+            )
+
+
+def check_terms(lesson: Lesson) -> None:
+    """Every link to a term leads to one.
+
+    raises  LessonError with file, line and link.
+    """
+    known = {f"#{term.id}" for term in lesson.glossary}
+    for section in lesson.prose["en"]:
+        for link in section.links:
+            if link.startswith("#") and link not in known:
+                raise LessonError(
+                    f"{lesson.folder / 'en.md'}:{section.line_no}: found a link to "
+                    f"{link!r}, needs a term of glossary.toml"
+                )
