@@ -1,0 +1,91 @@
+"""One learner's state of the page, readable and settable from Python."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import param
+
+STEPS_PER_BLOCK = 6
+LANGUAGES = ("ja", "en")
+VIEWS = ("lesson", "experiments", "wirings", "lab")
+HIDEABLE = (
+    "residual",
+    "depth",
+    "token",
+    "language",
+    "compare",
+    "sum",
+    "map",
+    "reading",
+)
+
+
+def step_count(depth: int) -> int:
+    """How many steps a walk through `depth` blocks has: input, six a block, sum."""
+    return 2 + STEPS_PER_BLOCK * depth
+
+
+class LessonState(param.Parameterized):
+    """What one learner has set: step, depth, residual, token, language and views.
+
+    Setting a parameter checks it: a value out of range raises ValueError. A depth
+    that ends before the step moves the step to the new last one.
+    """
+
+    view: Any = param.Selector(default="lesson", objects=list(VIEWS))
+    step = param.Integer(default=1, bounds=(1, None), doc="From 1, the input.")
+    depth = param.Integer(default=3, bounds=(1, None), doc="Blocks.")
+    residual = param.Boolean(default=True, doc="Whether x + Δ or Δ alone is kept.")
+    token: Any = param.Selector(doc="The word that is followed.")
+    language: Any = param.Selector(default="en", objects=list(LANGUAGES))
+    compare = param.Boolean(default=False, doc="Residual on and off side by side.")
+    projector = param.Boolean(default=False, doc="Large, without reading matter.")
+    hide = param.ListSelector(
+        default=[], objects=list(HIDEABLE), doc="Parts not shown."
+    )
+
+    def __init__(
+        self, tokens: tuple[str, ...], focus: str, max_depth: int, **values: Any
+    ):
+        self.param.token.objects = list(tokens)
+        self.param.token.default = focus
+        self.param.depth.bounds = (1, max_depth)
+        super().__init__(**({"token": focus} | values))
+
+    @param.depends("depth", watch=True, on_init=True)
+    def _end_where_the_walk_ends(self) -> None:
+        last = step_count(self.depth)
+        with param.parameterized.batch_call_watchers(self):
+            self.step = min(self.step, last)
+            self.param.step.bounds = (1, last)
+
+    def adopt(self, wanted: Mapping[str, Any]) -> None:
+        """Take over what a browser says, all at once.
+
+        A value that is not allowed is left out; the others are taken. Nothing that a
+        browser can send raises.
+        """
+        good: dict[str, Any] = {}
+        for name in ("depth", "step", *self.STATE):
+            if name in wanted and self._allows(name, wanted[name], good):
+                good[name] = wanted[name]
+        with param.parameterized.batch_call_watchers(self):
+            if "depth" in good:
+                self.depth = good.pop("depth")
+            self.param.update(**good)
+
+    STATE = ("view", "residual", "token", "language", "compare", "projector", "hide")
+
+    def _allows(self, name: str, value: Any, good: Mapping[str, Any]) -> bool:
+        if name == "step":
+            last = step_count(good.get("depth", self.depth))
+            return type(value) is int and 1 <= value <= last
+        try:
+            self.param[name]._validate(value)
+        except (ValueError, TypeError):
+            return False
+        return not (name == "depth" and type(value) is not int)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every value by name, ready for JSON."""
+        return {name: getattr(self, name) for name in ("step", "depth", *self.STATE)}
