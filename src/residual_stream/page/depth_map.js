@@ -1,0 +1,175 @@
+// The depth map: x₀'s ribbon and the corrections on it, block by block. The picture is
+// Bokeh's; words, buttons and the table of its values are HTML and do not wait for it.
+
+import { mapBars, mapDress, MapFigure, mapLayout, mapRibbon, mapTexts, markerAt } from "./depth_map_figure.js";
+import { fillMapTexts, mapParts, placeMapParts, showMapTip } from "./depth_map_parts.js";
+import { stepAt } from "./steps.js";
+import { number } from "./table.js";
+
+/**
+ * @param residual  null follows the state's switch; true or false fixes the map to it
+ * @param item      the figure, as Python's depth_map_item returns it
+ * @param onBlock   (block) is called when a reader picks a block
+ * @returns {element, update, embed, recolour, ready, remove}
+ *          embed: call it once Bokeh is there; a map that is hidden waits until it is seen
+ *          recolour: call it after a change of theme
+ *          ready: a promise, kept when the figure is drawn
+ */
+export function createDepthMap(context, { residual = null, item, onBlock }) {
+  const { table, words } = context;
+  const pen = document.createElement("canvas").getContext("2d");
+  const parts = mapParts(table.maxDepth, residual !== null, { blockAt, pick, onBlock });
+  const isOn = () => residual ?? state.residual;
+  let state = null;
+  let size = null; // of the slot, in CSS px; null while it is hidden
+  let dress = null; // colours and type
+  let layout = null; // where everything stands
+  let off = 0; // how far the switch has gone: 0 residual on, 1 off
+  let figure = null;
+  let drawn = ""; // what the figure shows
+  let filled = ""; // what the texts say
+  let pointed = null; // a block
+  let run = 0; // of the motion
+
+  function update(next, previous = null, { motion = false } = {}) {
+    const flipped = residual === null && previous !== null && previous.residual !== next.residual;
+    state = next;
+    arrange();
+    const goal = isOn() ? 0 : 1;
+    const start = off;
+    const own = ++run;
+    if (motion && flipped && figure !== null && layout !== null) {
+      context.motion.play((share) => own === run && draw(start + (goal - start) * share));
+    } else {
+      draw(goal);
+    }
+  }
+
+  /** All texts, and the page's own elements under the columns of the frame. */
+  function arrange() {
+    const { token, depth, step } = state;
+    const texts = [words.language, token, depth, isOn()].join();
+    if (texts !== filled) fillMapTexts(parts, context, state, isOn());
+    filled = texts;
+    if (size === null) return;
+    layout = mapLayout(table, state, { ...size, rem: dress.rem, entrance: entranceWidth() });
+    const at = stepAt(step, depth);
+    placeMapParts(parts, layout, at.block, markerAt(at, layout));
+    showMapTip(parts, layout, pointed);
+  }
+
+  function measure(text, style = "normal") {
+    pen.font = `${style} ${dress.size}px ${dress.font}`;
+    return Math.max(...text.split("\n").map((line) => pen.measureText(line).width));
+  }
+
+  /** The ribbon's word and length, in two lines where one would take a fifth of the map. */
+  function ribbonText(token) {
+    const both = [words.say("ribbon"), number(table.word(true, token).x0_length)];
+    return both.join(measure(both.join(" "), "bold") > 0.2 * size.width ? "\n" : " ");
+  }
+
+  /** Room for the ribbon's text, the same for all words, and for the axis' name. */
+  function entranceWidth() {
+    const ribbons = table.tokens.map((_, token) => measure(ribbonText(token), "bold"));
+    const widest = Math.max(...ribbons, measure(words.say("map_block")));
+    return Math.min(widest + 0.5 * dress.rem, 0.4 * size.width);
+  }
+
+  function draw(share) {
+    off = share;
+    if (layout === null) return;
+    const { token, depth } = state;
+    const frame = [token, depth, words.language, layout.width, layout.height].join();
+    if (drawn === `${frame} ${share}`) return;
+    const bars = mapBars(table, token, layout, share);
+    const ribbon = mapRibbon(table.word(true, token).x0_length, layout, share);
+    noteGeometry(bars, ribbon);
+    if (figure === null) return;
+    if (!drawn.startsWith(`${frame} `)) figure.scale(layout);
+    drawn = `${frame} ${share}`;
+    figure.draw(bars, ribbon, share);
+    figure.write(mapTexts(content(), bars, layout, measure));
+  }
+
+  /** What is written on the map; while it moves, only what does not change. */
+  function content() {
+    const { token, depth } = state;
+    const word = off > 0 && off < 1 ? null : words.say(off ? "latest" : "so_far");
+    const { x0_length: x0, bars } = table.word(!off, token);
+    return { ribbon: ribbonText(token), word, lengths: bars.slice(0, depth), x0, off, colours: dress.colours };
+  }
+
+  /** For tests: where the figure's parts stand, in CSS px from the stage's upper left. */
+  function noteGeometry(bars, { xs, ys }) {
+    const { unit, base, slot, entrance, width, height, top } = layout;
+    const ribbon = { left: xs[0], right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
+    const geometry = { width, height, entrance, slot, unit, base, top, off, ribbon, bars };
+    parts.stage.dataset.geometry = JSON.stringify(geometry, (_, value) => (typeof value === "number" ? Number(value.toFixed(3)) : value));
+  }
+
+  function blockAt(event) {
+    if (layout === null) return null;
+    const x = event.clientX - parts.stage.getBoundingClientRect().left;
+    const block = Math.floor((x - layout.entrance) / layout.slot) + 1;
+    return block >= 1 && block <= layout.depth ? block : null;
+  }
+
+  function pick(block) {
+    pointed = block;
+    if (layout !== null) showMapTip(parts, layout, pointed);
+  }
+
+  function recolour() {
+    if (size === null) return;
+    dress = mapDress(parts.probe);
+    figure?.dress(dress);
+    drawn = "";
+    if (state === null) return;
+    arrange();
+    draw(off);
+  }
+
+  const observer = new ResizeObserver(([{ contentRect }]) => {
+    const { width, height } = contentRect;
+    size = width > 0 && height > 0 ? { width, height } : null;
+    layout = null;
+    recolour();
+    if (globalThis.Bokeh) embed();
+  });
+  observer.observe(parts.slot);
+
+  let views = null;
+  let keep = null;
+  const ready = new Promise((resolve) => (keep = resolve));
+
+  async function embed() {
+    if (views !== null || size === null || !globalThis.Bokeh) return;
+    views = globalThis.Bokeh.embed.embed_item(item, parts.slot);
+    const [{ model }] = await views;
+    figure = new MapFigure(model);
+    recolour();
+    await nextMapFrame();
+    parts.loading.hidden = true;
+    parts.slot.classList.remove("is-waiting");
+    keep();
+  }
+
+  /** Take the element off the page and end the figure, so that nothing of it stays. */
+  async function remove() {
+    observer.disconnect();
+    parts.element.remove();
+    if (views === null) return;
+    const shown = await views;
+    const [{ model }] = shown;
+    const { documents } = globalThis.Bokeh;
+    documents.splice(documents.indexOf(model.document), 1);
+    figure = null;
+    shown.clear();
+  }
+
+  return { element: parts.element, update, embed, recolour, ready, remove };
+}
+
+/** The next time the browser paints; soon, if it does not. */
+const nextMapFrame = () => new Promise((resolve) => requestAnimationFrame(resolve) && setTimeout(resolve, 100));
