@@ -1,0 +1,99 @@
+// The state in the address bar: each key read alone, nothing trusted, nothing lost.
+
+import { stepCount } from "./steps.js";
+
+const LONGEST = 60;
+const HIDEABLE = ["residual", "depth", "token", "language", "compare", "sum", "map", "reading"];
+export const VIEWS = ["lesson", "experiments", "wirings", "lab"];
+const FLAGS = { 0: false, 1: true };
+const SWITCH = { on: true, off: false };
+
+/**
+ * Read a query string. Returns {state, faults}: the keys that were usable, and a fault
+ * {key, value, needed, allowed} for each that was not; its default stays.
+ */
+export function readAddress(query, { table, defaults }) {
+  const parameters = new URLSearchParams(query);
+  const state = {};
+  const faults = [];
+  const read = (key, name, needed, allowed, parse) => {
+    const values = parameters.getAll(key);
+    if (values.length === 0) return;
+    const parsed = values.length === 1 && values[0].length <= LONGEST ? parse(values[0]) : undefined;
+    if (parsed === undefined) faults.push({ key, value: shorten(values.join(" ")), needed, allowed });
+    else state[name] = parsed;
+  };
+  const choice = (options) => (text) => (Object.hasOwn(options, text) ? options[text] : undefined);
+
+  const views = Object.fromEntries(VIEWS.map((view) => [view, view]));
+  read("view", "view", "needed_view", VIEWS.join(", "), choice(views));
+  read("depth", "depth", "needed_depth", table.maxDepth, whole(1, table.maxDepth));
+  const last = stepCount(state.depth ?? defaults.depth);
+  read("step", "step", "needed_step", last, whole(1, last));
+  read("residual", "residual", "needed_switch", "", choice(SWITCH));
+  const words = Object.fromEntries(table.tokens.map((token, i) => [token, i]));
+  read("token", "token", "needed_token", table.tokens.join(", "), choice(words));
+  read("lang", "language", "needed_language", "", choice({ ja: "ja", en: "en" }));
+  read("compare", "compare", "needed_flag", "", choice(FLAGS));
+  read("projector", "projector", "needed_flag", "", choice(FLAGS));
+  read("hide", "hide", "needed_hide", HIDEABLE.join(", "), (text) => {
+    const parts = text.split(",");
+    return parts.every((part) => HIDEABLE.includes(part)) ? [...new Set(parts)] : undefined;
+  });
+  return { state, faults };
+}
+
+const whole = (lowest, highest) => (text) => {
+  if (!/^[0-9]{1,4}$/.test(text)) return undefined;
+  const value = Number(text);
+  return value >= lowest && value <= highest ? value : undefined;
+};
+
+const shorten = (text) => (text.length > 24 ? `${text.slice(0, 24)}…` : text);
+
+/** The query string that stands for a state. */
+export function writeAddress(state, table) {
+  const parameters = new URLSearchParams({
+    step: state.step,
+    depth: state.depth,
+    residual: state.residual ? "on" : "off",
+    token: table.tokens[state.token],
+    lang: state.language,
+  });
+  if (state.view !== "lesson") parameters.set("view", state.view);
+  if (state.compare) parameters.set("compare", "1");
+  if (state.projector) parameters.set("projector", "1");
+  const query = `?${parameters}`;
+  return state.hide.length ? `${query}&hide=${state.hide.join(",")}` : query;
+}
+
+/** Keep the address bar at the state; browsers refuse too many changes a second. */
+export function createAddressBar(store, table) {
+  const PAUSE = 250;
+  let written = 0;
+  let timer = 0;
+
+  function write() {
+    clearTimeout(timer);
+    timer = 0;
+    written = performance.now();
+    try {
+      history.replaceState(history.state, "", writeAddress(store.get(), table) + location.hash);
+    } catch {
+      // a sandboxed frame has no address of its own
+    }
+  }
+
+  const leave = store.subscribe(() => {
+    if (performance.now() - written > PAUSE) write();
+    else if (!timer) timer = setTimeout(write, PAUSE);
+  });
+  return {
+    write,
+    link: () => new URL(writeAddress(store.get(), table), location.href).href,
+    remove: () => {
+      clearTimeout(timer);
+      leave();
+    },
+  };
+}

@@ -1,0 +1,104 @@
+"""The Panel components around the page: the browser draws, the state follows."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import param
+from panel.custom import JSComponent
+
+from residual_stream.lesson_file import LANGUAGES
+from residual_stream.page.bundle import script, styles
+from residual_stream.page.publication import Publication
+from residual_stream.state import LessonState
+
+_PAGE = Path(__file__).parent
+
+# what a page may ask: a function of the browser's payload that never raises
+Answers = Mapping[str, Callable[[Any], dict[str, Any]]]
+
+
+class StateLink(JSComponent):
+    """Ties a `LessonState` to the page that is already in the browser.
+
+    What the learner changes arrives in one message, coalesced by the browser; what
+    Python sets is sent in one message; neither is echoed.
+    """
+
+    _esm = (_PAGE / "connect.mjs").read_text(encoding="utf-8")
+
+    def __init__(self, state: LessonState, answers: Answers, **params: Any) -> None:
+        self.state = state
+        self._answers = answers
+        super().__init__(**params)
+        self._from_browser = False
+        state.param.watch(self._tell, list(state.as_dict()))
+
+    def _handle_msg(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            return
+        if message.get("type") == "ask":
+            self._answer(message)
+            return
+        if not isinstance(message.get("state"), dict):
+            return
+        self._from_browser = True
+        try:
+            self.state.adopt(message["state"])
+        finally:
+            self._from_browser = False
+
+    def _tell(self, *_events: param.parameterized.Event) -> None:
+        if not self._from_browser:
+            self._send_msg({"type": "state", "state": self.state.as_dict()})
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        kind, id_ = message.get("kind"), message.get("id")
+        if isinstance(kind, str) and kind in self._answers and isinstance(id_, int):
+            answer = self._answers[kind](message.get("payload"))
+            self._send_msg({"type": "answer", "id": id_, "answer": answer})
+
+
+class LessonView(StateLink):
+    """The whole lesson in one component, for a notebook or any Panel layout."""
+
+    _esm = script() + StateLink._esm
+
+    data = param.Dict(doc="What `Publication.data` holds.")
+    css = param.String(doc="The page's styles; a component has a root of its own.")
+    initial = param.Dict(doc="The state to start from.")
+
+    def __init__(
+        self, publication: Publication, state: LessonState, **params: Any
+    ) -> None:
+        start = state.as_dict()
+        start["token"] = state.param.token.objects.index(state.token)
+        params.setdefault("sizing_mode", "stretch_width")
+        super().__init__(
+            state,
+            publication.answers,
+            data=publication.data | {"extra": publication.extra},
+            css=styles(),
+            initial=start,
+            **params,
+        )
+
+
+def new_state(
+    publication: Publication, language: str = "en", **values: Any
+) -> LessonState:
+    """A fresh state for a lesson.
+
+    raises  ValueError for a value out of range.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"language is {language!r}; it must be one of {LANGUAGES}")
+    lesson = publication.lesson
+    tokens = lesson.named.tokens
+    return LessonState(
+        tokens,
+        tokens[lesson.named.focus],
+        lesson.max_depth,
+        language=language,
+        **values,
+    )

@@ -1,0 +1,62 @@
+// What the views share: the table, the texts, the store, the address and the server.
+
+import { createAddressBar, readAddress } from "./address.js";
+import { THEMES } from "./masthead.js";
+import { createMotion } from "./motion.js";
+import { createAsking } from "./server_link.js";
+import { agree } from "./steps.js";
+import { createStore } from "./store.js";
+import { Table } from "./table.js";
+import { Words } from "./words.js";
+
+export const THEME_KEY = "residual-stream.theme";
+
+/** What every view gets: the table, the texts, the state and how to change them. */
+export function createContext(data, options) {
+  const table = new Table(data.model);
+  const defaults = {
+    view: "lesson",
+    step: 1,
+    depth: 3,
+    residual: true,
+    token: data.model.focus,
+    language: options.language,
+    compare: false,
+    projector: false,
+    hide: [],
+    theme: storedTheme(),
+    ...options.state,
+  };
+  const read = options.address ? readAddress(location.search, { table, defaults }) : { state: {}, faults: [] };
+  const store = createStore({ ...defaults, ...read.state }, (wanted, current) => agree(wanted, current, table.maxDepth));
+  const words = new Words(data.ui);
+  words.language = store.get().language;
+  const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
+  context.asking = createAsking();
+  context.ask = context.asking.ask;
+  context.hasServer = context.asking.hasServer;
+  context.load = createLoader(data);
+  context.address = createAddressBar(options.address ? store : { ...store, subscribe: () => () => {} }, table);
+  return context;
+}
+
+/** Load what only some views need, once: from the page itself or from beside it. */
+function createLoader(data) {
+  const loaded = new Map();
+  return (name) => {
+    if (!loaded.has(name)) {
+      const there = data.extra?.[name];
+      loaded.set(name, there ? Promise.resolve(there) : fetch(data.sources[name]).then((answer) => answer.json()));
+    }
+    return loaded.get(name);
+  };
+}
+
+function storedTheme() {
+  try {
+    const theme = localStorage.getItem(THEME_KEY);
+    return THEMES.includes(theme) ? theme : "system";
+  } catch {
+    return "system";
+  }
+}

@@ -1,0 +1,34 @@
+// Keys: one listener; none while somebody types, moves a slider or composes Japanese.
+
+const FIELDS = "input, select, textarea, [contenteditable], [role=slider], [role=textbox]";
+const PRESSABLE = "button, summary, a[href], [role=button], [role=switch]";
+
+/** Listen on `target`; `actions` has next, back, start, residual, depth(change), help. */
+export function listenToKeys(target, actions) {
+  function pressed(event) {
+    if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = event.composedPath()[0];
+    if (at instanceof Element && at.closest(FIELDS)) return;
+    if (at instanceof Element && at.closest("dialog[open]")) return;
+    // Space presses what has the focus
+    if (event.key === " " && at instanceof Element && at.closest(PRESSABLE)) return;
+    const action = {
+      ArrowRight: actions.next,
+      " ": actions.next,
+      ArrowLeft: actions.back,
+      Home: actions.start,
+      r: actions.residual,
+      R: actions.residual,
+      "[": () => actions.depth(-1),
+      "]": () => actions.depth(+1),
+      "?": actions.help,
+    }[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  target.addEventListener("keydown", pressed);
+  return () => target.removeEventListener("keydown", pressed);
+}

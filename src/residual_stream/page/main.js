@@ -1,0 +1,52 @@
+// Where the page starts: at once in a page of its own, or when Panel renders it.
+
+import { createPage } from "./page.js";
+import { linkToServer } from "./server_link.js";
+
+const HOST_ID = "residual-stream-lesson";
+
+const languageOf = (wanted) => wanted || (/^ja\b/i.test(navigator.language) ? "ja" : "en");
+
+const fetchJson = async (source) => (await fetch(source)).json();
+
+/** Build the page in its place from data that is in the page or beside it. */
+async function start(host) {
+  const inline = document.getElementById(`${HOST_ID}-data`);
+  const data = inline ? JSON.parse(inline.textContent) : await fetchJson(host.dataset.source);
+  if (!inline) data.sources = JSON.parse(host.dataset.extra);
+  const page = createPage(host, data, { address: true, language: languageOf(host.dataset.language) });
+  // the depth map needs Bokeh, which comes after the page's own script
+  if (globalThis.Bokeh) await page.embed();
+  else document.addEventListener("DOMContentLoaded", () => globalThis.Bokeh && page.embed(), { once: true });
+  return page;
+}
+
+/** What the Panel component calls: tie the page that is there to the server, or make one. */
+async function connect(model, element, { data = null, css = "", state = {} } = {}) {
+  if (data === null) {
+    const page = await globalThis.ResidualStream.page;
+    return watch(model, page, linkToServer(model, page));
+  }
+  element.append(Object.assign(document.createElement("style"), { textContent: css }));
+  const host = document.createElement("div");
+  element.append(host);
+  const page = createPage(host, data, { address: false, language: languageOf(state.language), state });
+  await page.embed();
+  const unlink = watch(model, page, linkToServer(model, page));
+  return () => {
+    unlink();
+    page.remove();
+  };
+}
+
+/** Notice when the connection is lost. */
+function watch(model, page, unlink) {
+  model.document?.on_event?.("connection_lost", () => page.views.server.lost());
+  return unlink;
+}
+
+// Panel loads a component's module through this; every browser of today imports by itself
+globalThis.importShim ??= Object.assign((url) => import(url), { addImportMap() {} });
+
+const host = document.getElementById(HOST_ID);
+globalThis.ResidualStream = { connect, createPage, page: host ? start(host) : null };

@@ -1,0 +1,88 @@
+// The head of the page: title, language, theme, projector, link to this state, help.
+
+import { createSelect } from "./controls.js";
+import { h, setText } from "./dom.js";
+import { prose } from "./words.js";
+
+export const THEMES = ["system", "light", "dark"];
+
+export function createMasthead(context) {
+  const { data, words, store } = context;
+  const title = h("h1", {});
+  const lead = h("div", { class: "masthead-lead" });
+  const language = createSelect(["ja", "en"], (value) => store.set({ language: value }));
+  const theme = createSelect(THEMES, (value) => store.set({ theme: value }));
+  const button = (name, click) => h("button", { type: "button", class: "button button-quiet", click, "data-control": name });
+  const projector = button("projector", () => store.set({ projector: !store.get().projector }));
+  const copy = createCopy(context, button);
+  const help = button("help", () => context.help.open());
+  const tools = h("div", { class: "masthead-tools" }, language.element, theme.element, projector, copy.element, help);
+  const titles = h("div", { class: "masthead-titles" }, title, lead);
+  const element = h("header", { class: "masthead" }, titles, tools);
+
+  function update(state, previous) {
+    if (previous?.language !== state.language) {
+      const intro = data.prose[state.language].reading.findIndex((section) => section.id === "intro");
+      setText(title, data.lesson.title[state.language]);
+      const { nodes } = data.prose[state.language].reading[intro];
+      lead.replaceChildren(...prose(nodes, data.fills.reading[intro], context.onLink));
+    }
+    language.update(words.say("language"), ["日本語", "English"], state.language);
+    language.element.hidden = state.hide.includes("language");
+    theme.update(words.say("theme"), THEMES.map((name) => words.say(`theme_${name}`)), state.theme);
+    setText(projector, words.say(state.projector ? "projector_leave" : "projector"));
+    projector.setAttribute("aria-pressed", state.projector);
+    setText(help, words.say("help"));
+    copy.update();
+  }
+
+  return { element, titles, update };
+}
+
+function createCopy(context, button) {
+  const { words } = context;
+  const said = h("span", { class: "copy-said", role: "status" });
+  const element = h("span", { class: "copy" });
+  const press = button("copy", async () => {
+    const link = context.address.link();
+    try {
+      await navigator.clipboard.writeText(link);
+      setText(said, words.say("copied"));
+    } catch {
+      // no clipboard without a secure page: show the link, ready to be copied by hand
+      setText(said, "");
+      said.replaceChildren(words.say("copy_failed"), " ", h("input", { readonly: true, value: link, "aria-label": words.say("copy_link") }));
+      said.querySelector("input").select();
+    }
+    setTimeout(() => said.replaceChildren(), 8000);
+  });
+  element.append(press, said);
+  return { element, update: () => setText(press, words.say("copy_link")) };
+}
+
+const KEY_ROWS = [
+  ["→  Space", "key_next"],
+  ["←", "key_back"],
+  ["Home", "key_start"],
+  ["R", "key_residual"],
+  ["[  ]", "key_depth"],
+  ["?", "key_help"],
+  ["Esc", "key_close"],
+];
+
+/** The help: which keys do what. A modal dialog that gives the focus back. */
+export function createHelp({ words }) {
+  const title = h("h2", {});
+  const rows = KEY_ROWS.map(([keys, text]) => ({ text, meaning: h("dd", {}), keys: h("dt", {}, h("kbd", {}, keys)) }));
+  const close = h("button", { type: "button", class: "button", click: () => element.close() });
+  const element = h("dialog", { class: "help" }, title, h("dl", {}, ...rows.map(({ keys, meaning }) => h("div", {}, keys, meaning))), close);
+
+  function update() {
+    element.setAttribute("aria-label", words.say("help_title"));
+    setText(title, words.say("help_title"));
+    rows.forEach(({ text, meaning }) => setText(meaning, words.say(text)));
+    setText(close, words.say("help_close"));
+  }
+
+  return { element, update, open: () => element.open || element.showModal() };
+}

@@ -1,0 +1,154 @@
+// The page: every view made once, laid out, and told of each change of the state.
+
+import { createAnnouncer } from "./announce.js";
+import { createCompare } from "./compare.js";
+import { createContext, THEME_KEY } from "./context.js";
+import { createDock, createSettings } from "./controls.js";
+import { h, setText } from "./dom.js";
+import { createExplain } from "./explain.js";
+import { createFloat } from "./float.js";
+import { createInside } from "./inside.js";
+import { listenToKeys } from "./keys.js";
+import { createMaps } from "./maps.js";
+import { createHelp, createMasthead } from "./masthead.js";
+import { createNotice } from "./notice.js";
+import { createLinks, createReading } from "./reading.js";
+import { createServerLine } from "./server_link.js";
+import { lastStepOf } from "./steps.js";
+import { createSum } from "./sum.js";
+import { createViewNav } from "./view_nav.js";
+import { createChapters, createStep } from "./walk.js";
+
+/**
+ * Make the page inside `host` (an element of a document or of a shadow root).
+ *
+ * options: {language, address: whether the address bar is this page's own, state}.
+ */
+export function createPage(host, data, options) {
+  const context = createContext(data, options);
+  const { store } = context;
+  const root = h("div", { class: "residual-stream" });
+  context.toLesson = () => views.step.element.scrollIntoView({ block: "nearest" });
+  context.help = createHelp(context);
+  context.float = createFloat(root);
+  context.onLink = createLinks(context);
+  const explain = createExplain(root, context, context.float);
+  context.prepareNumbers = explain.update;
+  const views = createViews(context);
+  layOut(root, views, context);
+  host.replaceChildren(root);
+
+  const update = (state, previous, change = {}) => {
+    context.words.language = state.language;
+    dress(root, state, options);
+    const motion = moves(state, previous, change);
+    context.motion.stop();
+    for (const view of Object.values(views)) view.update(state, previous, { motion });
+    explain.update();
+    if (previous && change.changed?.some((key) => ["step", "depth", "token", "residual"].includes(key))) context.float.close();
+  };
+  update(store.get(), null);
+  store.subscribe(update);
+  if (options.address) context.address.write();
+  const leaveKeys = listenToKeys(options.address ? document : root, keyActions(context));
+  const remove = () => {
+    leaveKeys();
+    context.leave.forEach((leave) => leave());
+    [context.address, context.float, explain, views.dock, views.map, views.server].forEach((part) => part?.remove?.());
+  };
+  const { table, asking } = context;
+  return { root, store, table, views, asking, embed: views.map.embed, remove };
+}
+
+function createViews(context) {
+  const goTo = (block) => context.store.set({ step: block === 0 ? 1 : lastStepOf(block) }, "map");
+  return {
+    masthead: createMasthead(context),
+    help: context.help,
+    nav: createViewNav(context),
+    notice: createNotice(context),
+    server: createServerLine(context),
+    chapters: createChapters(context),
+    step: createStep(context),
+    scene: createCompare(context),
+    dock: createDock(context),
+    settings: createSettings(context),
+    inside: createInside(context),
+    map: createMaps(context, goTo),
+    sum: createSum(context),
+    reading: createReading(context),
+    announcer: createAnnouncer(context),
+  };
+}
+
+function layOut(root, views, context) {
+  const skip = h("a", { class: "skip", href: "#step", click: (event) => {
+    event.preventDefault();
+    views.step.element.focus();
+  } });
+  const sayings = { update: () => setText(skip, context.words.say("skip_to_lesson")) };
+  views.skip = { ...sayings, element: skip };
+  const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
+  const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
+  const main = h("main", {}, lesson);
+  views.shown = {
+    update(state) {
+      lesson.hidden = state.view !== "lesson";
+      views.dock.element.hidden = state.view !== "lesson";
+    },
+  };
+  placeSettings(context, views, stage);
+  views.masthead.titles.insertBefore(views.nav.element, views.masthead.titles.children[1]);
+  root.prepend(skip, views.masthead.element, views.notice.element, main, views.dock.element, views.server.element, views.announcer.element, views.help.element);
+}
+
+/** The settings stand in the dock where it is wide enough, else below the picture. */
+function placeSettings(context, { dock, settings }, stage) {
+  const wide = matchMedia("(min-width: 72rem)");
+  const move = () => {
+    if (wide.matches) dock.middle.append(settings.element);
+    else stage.after(settings.element);
+  };
+  wide.addEventListener("change", move);
+  context.leave.push(() => wide.removeEventListener("change", move));
+  move();
+}
+
+/** The parts of the state that the whole page wears. */
+function dress(root, state, options) {
+  root.lang = state.language;
+  root.dataset.theme = state.theme;
+  root.classList.toggle("is-projector", state.projector);
+  root.classList.toggle("is-compare", state.compare);
+  if (!options.address) return;
+  document.documentElement.lang = state.language;
+  document.documentElement.dataset.theme = state.theme;
+  document.documentElement.classList.toggle("is-projector", state.projector);
+  try {
+    localStorage.setItem(THEME_KEY, state.theme);
+  } catch {
+    // a page without storage keeps the theme for this visit
+  }
+}
+
+/** Only Next, the player by one step, and the switch move; everything else is just there. */
+function moves(state, previous, { origin, changed }) {
+  if (!previous || !changed) return false;
+  const forward = changed.join() === "step" && state.step === previous.step + 1;
+  return changed.join() === "residual" || (forward && ["next", "player", "key"].includes(origin));
+}
+
+function keyActions({ store, help }) {
+  const inLesson = (change, origin) => {
+    const state = store.get();
+    if (state.view === "lesson") store.set(change(state), origin);
+  };
+  return {
+    next: () => inLesson(({ step }) => ({ step: step + 1 }), "key"),
+    back: () => inLesson(({ step }) => ({ step: step - 1 }), "back"),
+    start: () => inLesson(() => ({ step: 1 }), "start"),
+    residual: () => inLesson(({ residual }) => ({ residual: !residual }), "switch"),
+    depth: (change) => inLesson(({ depth }) => ({ depth: depth + change }), "key"),
+    help: () => help.open(),
+  };
+}

@@ -1,0 +1,112 @@
+// The server's state follows the page's: told of a learner's change, coalesced, never
+// waited for. If the server goes away, the lesson goes on and one quiet line says so.
+
+import { h, setText } from "./dom.js";
+
+const TELL_AFTER = 150;
+const LOOK_EVERY = 3000;
+const ANSWER_WITHIN = 20000;
+const SHARED = ["view", "step", "depth", "residual", "token", "language", "compare", "projector", "hide"];
+
+/** What a page can ask the server's Python: nothing, until it is linked to one. */
+export function createAsking() {
+  const waiting = new Map();
+  let send = null;
+  let last = 0;
+
+  function ask(kind, payload) {
+    if (!send) return Promise.reject(new Error("no server"));
+    last += 1;
+    const id = last;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => waiting.delete(id) && reject(new Error("no answer")), ANSWER_WITHIN);
+      waiting.set(id, (answer) => {
+        clearTimeout(timer);
+        resolve(answer);
+      });
+      send({ type: "ask", id, kind, payload });
+    });
+  }
+
+  return {
+    ask,
+    hasServer: () => send !== null,
+    use: (sender) => (send = sender),
+    answer(id, answer) {
+      waiting.get(id)?.(answer);
+      waiting.delete(id);
+    },
+  };
+}
+
+/** Tie a page's store to the Panel component's model. Returns the way out. */
+export function linkToServer(model, { store, table, asking }) {
+  let timer = 0;
+
+  const asMessage = (state) => {
+    const shared = Object.fromEntries(SHARED.map((key) => [key, state[key]]));
+    return { ...shared, token: table.tokens[state.token] };
+  };
+  const tell = () => {
+    timer = 0;
+    model.send_msg({ type: "state", state: asMessage(store.get()) });
+  };
+  const leave = store.subscribe((_state, _previous, { origin, changed }) => {
+    if (origin === "server" || !changed.some((key) => SHARED.includes(key))) return;
+    clearTimeout(timer);
+    timer = setTimeout(tell, TELL_AFTER);
+  });
+  model.on("msg:custom", (event) => {
+    if (event.data.type === "answer") {
+      asking.answer(event.data.id, event.data.answer);
+      return;
+    }
+    const { token, ...state } = event.data.state;
+    store.set({ ...state, token: table.tokens.indexOf(token) }, "server");
+  });
+  asking.use((message) => model.send_msg(message));
+  tell();
+  return () => {
+    clearTimeout(timer);
+    asking.use(null);
+    leave();
+  };
+}
+
+/** The quiet line: shown while the server is away, with a way back when it returns. */
+export function createServerLine({ words, store }) {
+  const text = h("span", {});
+  const again = h("a", { class: "server-again", hidden: true });
+  const element = h("p", { class: "server-line", hidden: true }, text, " ", again);
+  let away = false;
+  let back = false;
+  let timer = 0;
+
+  function update() {
+    setText(text, words.say(back ? "server_back" : "server_away"));
+    setText(again, words.say("server_again"));
+    again.setAttribute("href", location.href);
+    again.hidden = !back;
+    element.hidden = !away;
+  }
+
+  async function look() {
+    try {
+      back = (await fetch(location.href, { method: "HEAD", cache: "no-store" })).status < 500;
+    } catch {
+      back = false;
+    }
+    update();
+    if (!back) timer = setTimeout(look, LOOK_EVERY);
+  }
+
+  function lost() {
+    if (away) return;
+    away = true;
+    update();
+    timer = setTimeout(look, LOOK_EVERY);
+  }
+
+  store.subscribe(() => away && update());
+  return { element, update, lost, remove: () => clearTimeout(timer) };
+}

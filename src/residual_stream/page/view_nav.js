@@ -1,0 +1,30 @@
+// The parts of the page: the lesson, the experiments, the wirings, the lab.
+
+import { VIEWS } from "./address.js";
+import { h, setText } from "./dom.js";
+
+/** A line of links; each is a real address, followed without leaving the page. */
+export function createViewNav({ words, store }) {
+  const links = VIEWS.map((view) => {
+    const go = (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      store.set({ view }, "nav");
+      window.scrollTo(0, 0);
+    };
+    return { view, link: h("a", { class: "view-link", click: go }) };
+  });
+  const element = h("nav", { class: "view-nav" }, h("ul", {}, ...links.map(({ link }) => h("li", {}, link))));
+
+  function update(state) {
+    element.setAttribute("aria-label", words.say("views"));
+    for (const { view, link } of links) {
+      setText(link, words.say(`view_${view}`));
+      link.setAttribute("href", `?view=${view}&lang=${state.language}`);
+      if (view === state.view) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+  }
+
+  return { element, update };
+}
