@@ -7,11 +7,16 @@
 Importing this package needs NumPy alone; `show` brings in Panel when it is called.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from residual_stream.block import Example, Parts, run
 from residual_stream.example import load_example
 from residual_stream.explain import Arithmetic, Term, explain
 from residual_stream.ledger import Ledger, depth_map, ledger
 from residual_stream.trace import Entry, Trace
+
+if TYPE_CHECKING:
+    from residual_stream.page.component import LessonView
 
 __version__ = "0.1.0"
 
@@ -28,4 +33,12 @@ __all__ = [
     "ledger",
     "load_example",
     "run",
+    "show",
 ]
+
+
+def show(*args: Any, **kwargs: Any) -> "LessonView":
+    """The lesson in a notebook cell; see `residual_stream.notebook.show`."""
+    from residual_stream import notebook
+
+    return notebook.show(*args, **kwargs)

@@ -9,9 +9,11 @@ from typing import NoReturn, TypeAlias
 from residual_stream import __version__
 from residual_stream.block import MAX_DEPTH, run
 from residual_stream.example import read_example, token_no
-from residual_stream.lesson_file import LessonError
+from residual_stream.lesson import load_lesson
+from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 from residual_stream.report import FORMATS, Report
+from residual_stream.texts import check_texts
 
 DONE, FAILED, WRONG_CALL = 0, 1, 2
 MAX_DECIMALS = 15
@@ -61,12 +63,41 @@ def trace(asked: argparse.Namespace) -> None:
 
 def check(asked: argparse.Namespace) -> None:
     """Check a lesson's folder and say what was found right."""
-    folder = lesson_folder(asked.lesson)
-    named = read_example(folder / "example.toml")
+    lesson = load_lesson(lesson_folder(asked.lesson))
+    texts = check_texts(lesson)
+    named = lesson.named
     print(
-        f"{folder.resolve().name}: example.toml right: {len(named.tokens)} words, "
-        f"{len(named.axes)} axes, {len(named.hidden)} hidden units"
+        f"{lesson.id}: right. {len(named.tokens)} words, {len(named.axes)} axes, "
+        f"{len(named.hidden)} hidden units; {len(lesson.prose['en'])} sections in "
+        f"{' and '.join(LANGUAGES)}, {texts} texts filled from the trace"
     )
+
+
+def serve(asked: argparse.Namespace) -> None:
+    """Serve a lesson's page until it is stopped with Ctrl-C."""
+    from residual_stream.page.publication import publish
+    from residual_stream.server import Serving, serve_until_stopped
+
+    publication = publish(lesson_folder(asked.lesson))
+    serving = Serving(
+        asked.port,
+        asked.address,
+        asked.lang or "",
+        tuple(asked.allow_websocket_origin),
+        asked.open,
+    )
+    serve_until_stopped(publication, serving)
+
+
+def export(asked: argparse.Namespace) -> None:
+    """Write a lesson as one HTML file that needs no network."""
+    from residual_stream.export import offline_page
+    from residual_stream.page.publication import publish
+
+    publication = publish(lesson_folder(asked.lesson))
+    path = asked.output or Path(f"{publication.lesson.id}.html")
+    write(path, offline_page(publication, asked.lang or ""))
+    print(f"wrote {path}")
 
 
 def write(path: Path, content: bytes) -> None:
@@ -90,8 +121,10 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     calls = parser.add_subparsers(title="calls", required=True, metavar="CALL")
+    _add_serve(calls)
     _add_trace(calls)
     _add_check(calls)
+    _add_export(calls)
     return parser
 
 
@@ -142,6 +175,57 @@ def _add_trace(calls: Calls) -> None:
 
 def _add_check(calls: Calls) -> None:
     _add_call(calls, "check", "Check a lesson's folder.", check)
+
+
+def _add_serve(calls: Calls) -> None:
+    parser = _add_call(calls, "serve", "Serve a lesson's page.", serve)
+    parser.add_argument(
+        "--port",
+        type=whole_number(0, 65535),
+        default=5006,
+        metavar="N",
+        help="0 takes a free one; by default %(default)s",
+    )
+    parser.add_argument(
+        "--address",
+        default="127.0.0.1",
+        metavar="A",
+        help="the interface to listen on; by default this machine alone",
+    )
+    parser.add_argument(
+        "--allow-websocket-origin",
+        action="append",
+        default=[],
+        metavar="HOST:PORT",
+        help="a further name that browsers reach this server by; may be repeated",
+    )
+    parser.add_argument(
+        "--open",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="open a browser",
+    )
+    _add_language(parser)
+
+
+def _add_export(calls: Calls) -> None:
+    parser = _add_call(calls, "export", "Write a lesson as one offline file.", export)
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="by default the lesson's id and .html",
+    )
+    _add_language(parser)
+
+
+def _add_language(parser: Parser) -> None:
+    parser.add_argument(
+        "--lang",
+        choices=LANGUAGES,
+        help="what the page starts in; by default what the browser prefers",
+    )
 
 
 def whole_number(lowest: int, highest: int) -> Callable[[str], int]:

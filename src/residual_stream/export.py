@@ -1,0 +1,36 @@
+"""The lesson as one HTML file that opens without a server and without a network."""
+
+from residual_stream.app import inline_files, page_template
+from residual_stream.page.publication import Publication
+from residual_stream.server import libraries
+
+# a nonce in a file is no secret: the file may run what it carries and fetch nothing
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'unsafe-inline' blob:",
+        "style-src 'unsafe-inline'",
+        "img-src data: blob:",
+        "font-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+)
+
+
+def offline_page(publication: Publication, language: str = "") -> bytes:
+    """The page with its data, styles and scripts inside.
+
+    language:  what it starts in; "" asks the browser.
+    """
+    scripts = [file.content.decode() for file in libraries()[:1]]
+    page = page_template().render(
+        language=language,
+        nonce="",
+        policy=POLICY,
+        title=publication.lesson.title[language or "en"],
+        files=None,
+        inline=inline_files(publication),
+        libraries=[text.replace("</script", "<\\/script") for text in scripts],
+    )
+    return page.encode()

@@ -1,0 +1,186 @@
+"""Serving a lesson: Panel's server with the lesson's files beside it."""
+
+import json
+import signal
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bokeh
+import panel as pn
+from bokeh.document import Document
+from bokeh.server.server import Server
+from panel.io.application import Application
+from panel.io.handlers import FunctionHandler
+from panel.io.state import set_curdoc
+from tornado.web import HTTPError, RequestHandler
+
+from residual_stream.app import open_session
+from residual_stream.lesson_file import LessonError
+from residual_stream.page.publication import File, Publication
+
+FILES_AT = "lesson-files"
+A_YEAR = 365 * 24 * 3600
+A_DAY = 24 * 3600
+LOOPBACK = "127.0.0.1"
+
+
+class LessonFiles(RequestHandler):
+    """The lesson's files, compressed once and kept by the browser for good."""
+
+    def initialize(self, files: dict[str, File]) -> None:
+        self.files = files
+
+    def get(self, name: str) -> None:
+        file = self.files.get(name)
+        if file is None:
+            raise HTTPError(404)
+        self.set_header("Content-Type", f"{file.content_type}; charset=utf-8")
+        self.set_header("Cache-Control", f"public, max-age={A_YEAR}, immutable")
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Vary", "Accept-Encoding")
+        if "gzip" in self.request.headers.get("Accept-Encoding", ""):
+            self.set_header("Content-Encoding", "gzip")
+            self.write(file.compressed)
+        else:
+            self.write(file.content)
+
+
+def libraries() -> list[File]:
+    """BokehJS and Panel's part of it, from the installed packages."""
+    bokeh_js = Path(bokeh.__file__).parent / "server/static/js"
+    paths = [
+        bokeh_js / "bokeh.min.js",
+        # the page has none of their widgets, but Panel's script does not load without
+        bokeh_js / "bokeh-widgets.min.js",
+        bokeh_js / "bokeh-tables.min.js",
+        Path(pn.__file__).parent / "dist/panel.min.js",
+    ]
+    return [
+        File(path.name.split(".")[0], "js", "text/javascript", path.read_bytes())
+        for path in paths
+    ]
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Where and how a lesson is served.
+
+    port:      0 takes a free one.
+    address:   the interface to listen on.
+    language:  what the page starts in; "" asks the browser.
+    origins:   further hosts ("name:port") that pages may come from.
+    """
+
+    port: int = 5006
+    address: str = LOOPBACK
+    language: str = ""
+    origins: Sequence[str] = ()
+    open_browser: bool = False
+
+
+def serve(publication: Publication, serving: Serving, port: int) -> Server:
+    """Start serving a lesson; the caller runs the loop.
+
+    port:  one that is free, see `free_port`.
+    """
+    vendor = libraries()
+    files = publication.files | {file.name: file for file in vendor}
+    for file in files.values():
+        file.compressed  # noqa: B018  # once, before the first visitor waits for it
+    links = {
+        "json": publication.file("lesson", "json").name,
+        "css": publication.file("lesson", "css").name,
+        "view": publication.file("view", "js").name,
+        "extra": json.dumps(
+            {
+                n: FILES_AT + "/" + publication.file(n, "json").name
+                for n in publication.extra
+            }
+        ),
+        "libraries": [file.name for file in vendor],
+        "at": f"{FILES_AT}/",
+    }
+    server: Server = pn.serve(
+        {"/": application(publication, serving.language, links)},
+        port=port,
+        address=serving.address,
+        show=serving.open_browser,
+        start=False,
+        title=publication.lesson.title["en"],
+        verbose=False,
+        location=False,
+        extra_patterns=[(rf"/{FILES_AT}/([\w.-]+)", LessonFiles, {"files": files})],
+        websocket_origin=origins(serving, port),
+        compress_response=True,
+        session_token_expiration=A_DAY,
+        keep_alive_milliseconds=20_000,
+    )
+    return server
+
+
+def serve_until_stopped(publication: Publication, serving: Serving) -> None:
+    """Serve a lesson, print its URL, and stop cleanly at Ctrl-C or a termination.
+
+    raises  LessonError, one line, if the port or address can't be had.
+    """
+    port = free_port(serving)
+    server = serve(publication, serving, port)
+    server.start()
+    signal.signal(
+        signal.SIGTERM,
+        lambda *_: server.io_loop.add_callback_from_signal(server.io_loop.stop),
+    )
+    print(
+        f"{publication.lesson.title['en']} is served at {url(serving, port)}",
+        flush=True,
+    )
+    try:
+        server.io_loop.start()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        server.stop()
+
+
+def application(publication: Publication, language: str, links: Any) -> Application:
+    """The page as an application of Panel's server: one document a session."""
+
+    def fill(document: Document) -> None:
+        with set_curdoc(document):
+            open_session(document, publication, language, links)
+
+    return Application(FunctionHandler(fill))
+
+
+def origins(serving: Serving, port: int) -> list[str]:
+    """The hosts whose pages may open a websocket."""
+    own = {LOOPBACK, "localhost", serving.address} - {"0.0.0.0", "::", ""}  # noqa: S104
+    return [*(f"{host}:{port}" for host in sorted(own)), *serving.origins]
+
+
+def free_port(serving: Serving) -> int:
+    """The port that was asked for, or a free one for 0.
+
+    raises  LessonError if it is taken or the address is not this machine's.
+    """
+    try:
+        family = socket.getaddrinfo(serving.address, serving.port)[0][0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((serving.address, serving.port))
+            return int(probe.getsockname()[1])
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LessonError(
+            f"--address {serving.address} --port {serving.port}: {reason}; "
+            "choose another, --port 0 takes a free one"
+        ) from None
+
+
+def url(serving: Serving, port: int) -> str:
+    """What to type into a browser on this machine."""
+    host = "localhost" if serving.address in (LOOPBACK, "0.0.0.0") else serving.address  # noqa: S104
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
