@@ -1,6 +1,7 @@
 """The command line: `residual-stream serve | trace | check | export`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,16 +33,29 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status (0, 1 or 2)."""
-    asked = _parser().parse_args(arguments)
     try:
-        asked.call(asked)
+        try:
+            asked = _parser().parse_args(arguments)
+            asked.call(asked)
+        finally:  # here, where a pipe that nobody reads can still be noticed
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except LessonError as error:
         print(f"residual-stream: {error}", file=sys.stderr)
         return WRONG_CALL
     except BrokenPipeError:  # `residual-stream trace | head`
-        sys.stderr.close()
+        _write_no_more()
+        return FAILED
+    except OSError as error:  # a full disk
+        print(f"residual-stream: {error.strerror or error}", file=sys.stderr)
+        _write_no_more()
         return FAILED
     return DONE
+
+
+def _write_no_more() -> None:
+    # or Python tries once more to write what is left when it ends
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def trace(asked: argparse.Namespace) -> None:

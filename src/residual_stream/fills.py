@@ -60,6 +60,7 @@ class Place:
         if match["take"] is None:
             return _formatted(self._cell(match["path"]), form)
         values, labels = self._row(match["path"])
+        self._refuse_without_sense(match["take"], match["path"])
         if match["take"] == "top":
             return labels[int(values.argmax())]
         if match["take"] == "top_value":
@@ -67,6 +68,13 @@ class Place:
         if match["take"] == "moved":
             values = values - self._row("blocks.0.resid_pre")[0]
         return _formatted(float(np.linalg.norm(values)), form)
+
+    def _refuse_without_sense(self, take: str, path: str) -> None:
+        values, labels = self._row(path)
+        if take.startswith("top") and len(labels) != len(values):
+            raise FillError(f"{path} is one number, so it has no top")
+        if take == "moved" and labels != self._labels("d_model"):
+            raise FillError(f"{path} is no state of the stream, so it has not moved")
 
     def _row(self, path: str) -> tuple[Array, Sequence[str]]:
         setting, dot, rest = path.partition(".")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from residual_stream.example import NamedExample, read_example
 from residual_stream.lesson_file import LANGUAGES, LessonError, LessonFile
@@ -136,6 +137,9 @@ def read_glossary(path: Path) -> tuple[Term, ...]:
                 {lang: file.text(f"{key}.{lang}.explanation") for lang in LANGUAGES},
             )
         )
+    ids = [term.id for term in terms]
+    if len(set(ids)) < len(ids):
+        raise file.wrong("terms", ids, "another id for each")
     return tuple(terms)
 
 
@@ -173,11 +177,22 @@ def check_parity(lesson: Lesson) -> None:
 
 
 def check_ids(lesson: Lesson) -> None:
-    """Every step's text belongs to a step of the walk.
+    """Every step's text belongs to a step of the walk, and to a state of it.
 
     raises  LessonError with file and line.
     """
+    can_be = {
+        "block": [str(block + 1) for block in range(lesson.max_depth)],
+        "residual": SETTINGS,
+        "token": lesson.named.tokens,
+    }
     for section in lesson.sections("step"):
+        for key, value in section.conditions.items():
+            if value not in can_be[key]:
+                raise LessonError(
+                    f"{lesson.folder / 'en.md'}:{section.line_no}: found "
+                    f"{key}={value}, needs one of {', '.join(can_be[key])}"
+                )
         if section.id not in STEPS:
             raise LessonError(
                 f"{lesson.folder / 'en.md'}:{section.line_no}: found the step "
@@ -186,7 +201,7 @@ def check_ids(lesson: Lesson) -> None:
 
 
 def check_terms(lesson: Lesson) -> None:
-    """Every link to a term leads to one.
+    """Every link leads to a term or to a state of the page.
 
     raises  LessonError with file, line and link.
     """
@@ -198,3 +213,20 @@ def check_terms(lesson: Lesson) -> None:
                     f"{lesson.folder / 'en.md'}:{section.line_no}: found a link to "
                     f"{link!r}, needs a term of glossary.toml"
                 )
+            if link.startswith("?") and not _is_state(lesson, link):
+                raise LessonError(
+                    f"{lesson.folder / 'en.md'}:{section.line_no}: found a link to "
+                    f"{link!r}, needs a word, a depth and a step that there are"
+                )
+
+
+def _is_state(lesson: Lesson, link: str) -> bool:
+    wanted = dict(parse_qsl(link[1:]))
+    depth = int(wanted.get("depth", lesson.max_depth))
+    steps = 2 + len(STEPS[1:-1]) * depth
+    tokens = lesson.named.tokens
+    return (
+        depth <= lesson.max_depth
+        and int(wanted.get("step", 1)) <= steps
+        and wanted.get("token", tokens[0]) in tokens
+    )

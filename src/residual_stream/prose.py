@@ -6,13 +6,15 @@ Nothing here makes HTML; a page builds elements from the trees.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 from residual_stream.lesson_file import LessonError
@@ -30,11 +32,18 @@ TAGS = {
     "link": "a",
     "hardbreak": "br",
 }
-STATE_KEYS = ("step", "depth", "residual", "token", "compare")
+# what a link may set, and how its value looks
+STATE_KEYS = {
+    "step": r"[1-9][0-9]{0,3}",
+    "depth": r"[1-9][0-9]?",
+    "residual": r"on|off",
+    "token": r"\S.*",
+    "compare": r"[01]",
+}
 
 _HEADING = re.compile(
     r"## (?P<kind>[a-z]+) (?P<id>[A-Za-z0-9-]+)"
-    r"(?: \[(?P<conditions>[^\]]*)\])?: (?P<title>.+)"
+    r"(?: \[(?P<conditions>[^\]]*)\])?: (?P<title>\S.*)"
 )
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 # private-use characters stand for a slot while Markdown is parsed
@@ -119,20 +128,27 @@ def _parsed(path: Path, line_no: int, heading: str, body: str) -> Section:
             f"{where}: found {heading[:60]!r}, needs '## KIND ID [CONDITIONS]: TITLE' "
             f"with a KIND of {', '.join(KINDS)}"
         )
-    if "\ue000" in heading + body or "\ue001" in heading + body:
+    # Markdown takes &#xE000; for the character
+    if {"\ue000", "\ue001"} & set(unescape(heading + body)):
         raise LessonError(f"{where}: found a private-use character; take it out")
-    asked = _PLACEHOLDER.findall(match["title"] + body)
+    asked = _PLACEHOLDER.findall(match["title"] + "\n" + body)
+    rest = _PLACEHOLDER.sub("", match["title"] + "\n" + body)
+    if "{{" in rest or "}}" in rest:
+        raise LessonError(
+            f"{where}: found {{{{ or }}}} alone, needs both around a placeholder"
+        )
     placeholders = tuple(sorted({" ".join(text.split()) for text in asked}))
-    title, nodes = (_tree(where, text, placeholders) for text in (match["title"], body))
+    title = _tree(where, match["title"], placeholders, MarkdownIt.parseInline)
+    nodes = _tree(where, body, placeholders, MarkdownIt.parse)
     if not nodes:
         raise LessonError(f"{where}: found no text under it, needs at least a sentence")
-    links = tuple(_links(nodes))
+    links = tuple(_links(title + nodes))
     return Section(
         match["kind"],
         match["id"],
         _conditions(where, match["conditions"] or ""),
         placeholders,
-        title[0][2:] if isinstance(title[0], list) else title,
+        title,
         nodes,
         links,
         line_no,
@@ -148,17 +164,27 @@ def _conditions(where: str, text: str) -> dict[str, str]:
                 f"{where}: found the condition {part!r}, needs block=…, residual=… "
                 "or token=…"
             )
+        if key in conditions or (key == "residual" and value not in ("on", "off")):
+            raise LessonError(
+                f"{where}: found the condition {part!r}, needs each key once, and "
+                "residual on or off"
+            )
         conditions[key] = value
     return conditions
 
 
-def _tree(where: str, text: str, placeholders: Sequence[str]) -> list[Node]:
+def _tree(
+    where: str,
+    text: str,
+    placeholders: Sequence[str],
+    parse: Callable[[MarkdownIt, str], list[Token]],
+) -> list[Node]:
     def slot(match: re.Match[str]) -> str:
         index = placeholders.index(" ".join(match[1].split()))
         return f"\ue000{index}\ue001"
 
     parser = MarkdownIt("commonmark", {"html": False}).disable(["image", "heading"])
-    root = SyntaxTreeNode(parser.parse(_PLACEHOLDER.sub(slot, text)))
+    root = SyntaxTreeNode(parse(parser, _PLACEHOLDER.sub(slot, text)))
     return [part for node in root.children for part in _nodes(where, node)]
 
 
@@ -199,11 +225,12 @@ def _link(where: str, href: str) -> str:
         return href
     if href.startswith("?"):
         pairs = parse_qsl(href[1:], keep_blank_values=True)
-        if pairs and all(key in STATE_KEYS for key, _ in pairs):
+        usable = (re.fullmatch(STATE_KEYS.get(key, r"\b\B"), v) for key, v in pairs)
+        if pairs and len(dict(pairs)) == len(pairs) and all(usable):
             return href
     raise LessonError(
         f"{where}: found a link to {href!r}, needs #term or ?step=…&depth=… with "
-        f"{', '.join(STATE_KEYS)} only"
+        f"{', '.join(STATE_KEYS)} only, each once"
     )
 
 

@@ -17,6 +17,7 @@ from residual_stream.ops import Array
 from residual_stream.trace import Trace
 
 WIDTH = 80
+LONGEST = 24  # columns of a label or a word; longer ones end in …
 
 
 @dataclass(frozen=True)
@@ -120,13 +121,13 @@ def as_npz(report: Report, _decimals: int) -> bytes:
 def as_table(report: Report, decimals: int) -> bytes:
     """Every stage of one word's way, in lines of at most 80 columns."""
     lines = [
-        f"{report.lesson}: {' '.join(report.named.tokens)}",
-        f"token {report.word}, depth {depth_of(report.trace)}, "
+        _shortened(f"{report.lesson}: {' '.join(report.named.tokens)}", WIDTH),
+        f"token {_shortened(report.word)}, depth {depth_of(report.trace)}, "
         f"residual {report.residual}",
     ]
     for title, rows in _sections(report):
         lines += ["", title, *_aligned(rows, decimals)]
-    return ("\n".join(lines) + "\n").encode()
+    return ("\n".join(map(_printable, lines)) + "\n").encode()
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,10 @@ class Row:
     name: str
     labels: tuple[str, ...]
     values: Array
+
+    def __post_init__(self) -> None:
+        short = tuple(_shortened(label) for label in self.labels)
+        object.__setattr__(self, "labels", short)
 
 
 def _sections(report: Report) -> Iterator[tuple[str, list[Row]]]:
@@ -229,6 +234,18 @@ def _cells(texts: Sequence[str], width: int) -> str:
 
 def _padded(text: str, width: int) -> str:
     return text + " " * (width - _columns(text))
+
+
+def _shortened(text: str, columns: int = LONGEST) -> str:
+    if _columns(text) <= columns:
+        return text
+    while _columns(text) > columns - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def _printable(line: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in line)
 
 
 def _columns(text: str) -> int:

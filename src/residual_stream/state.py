@@ -36,21 +36,23 @@ class LessonState(param.Parameterized):
     step = param.Integer(default=1, bounds=(1, None), doc="From 1, the input.")
     depth = param.Integer(default=3, bounds=(1, None), doc="Blocks.")
     residual = param.Boolean(default=True, doc="Whether x + Δ or Δ alone is kept.")
-    token: Any = param.Selector(doc="The word that is followed.")
+    token: Any = param.Selector(objects=[""], doc="The word that is followed.")
     language: Any = param.Selector(default="en", objects=list(LANGUAGES))
     compare = param.Boolean(default=False, doc="Residual on and off side by side.")
     projector = param.Boolean(default=False, doc="Large, without reading matter.")
     hide = param.ListSelector(
-        default=[], objects=list(HIDEABLE), doc="Parts not shown."
+        default=[], objects=list(HIDEABLE), instantiate=True, doc="Parts not shown."
     )
 
     def __init__(
         self, tokens: tuple[str, ...], focus: str, max_depth: int, **values: Any
     ):
+        super().__init__()  # before it, self.param is the class's, shared by all
         self.param.token.objects = list(tokens)
-        self.param.token.default = focus
         self.param.depth.bounds = (1, max_depth)
-        super().__init__(**({"token": focus} | values))
+        start = {"depth": min(self.depth, max_depth), "token": focus} | values
+        self.depth = start.pop("depth")  # first, because it says where the steps end
+        self.param.update(**start)
 
     @param.depends("depth", watch=True, on_init=True)
     def _end_where_the_walk_ends(self) -> None:
@@ -69,10 +71,9 @@ class LessonState(param.Parameterized):
         for name in ("depth", "step", *self.STATE):
             if name in wanted and self._allows(name, wanted[name], good):
                 good[name] = wanted[name]
-        with param.parameterized.batch_call_watchers(self):
-            if "depth" in good:
-                self.depth = good.pop("depth")
-            self.param.update(**good)
+        # the watcher of the depth comes after all are set, too late for a later step
+        self.param.step.bounds = (1, step_count(good.get("depth", self.depth)))
+        self.param.update(**good)
 
     STATE = ("view", "residual", "token", "language", "compare", "projector", "hide")
 
@@ -88,4 +89,5 @@ class LessonState(param.Parameterized):
 
     def as_dict(self) -> dict[str, Any]:
         """Every value by name, ready for JSON."""
-        return {name: getattr(self, name) for name in ("step", "depth", *self.STATE)}
+        values = {name: getattr(self, name) for name in ("step", "depth", *self.STATE)}
+        return values | {"hide": list(self.hide)}

@@ -17,7 +17,7 @@ export function createContext(data, options) {
   const defaults = {
     view: "lesson",
     step: 1,
-    depth: 3,
+    depth: Math.min(3, data.model.max_depth),
     residual: true,
     token: data.model.focus,
     language: options.language,
