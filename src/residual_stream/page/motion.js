@@ -1,48 +1,62 @@
-// Motion: one thing at a time, from where it was to where it goes; none if unwanted.
+// Motion: from where it was to where it goes, one change at a time; none if unwanted.
 
 const QUERY = "(prefers-reduced-motion: reduce)";
 
 export const reducedMotion = () => globalThis.matchMedia?.(QUERY).matches ?? false;
 
-/** One motion at a time: `play` ends the one before it at once, in its last picture. */
+/**
+ * One motion at a time. What several views play for the same change moves together;
+ * the next change ends it at once, in its last picture.
+ */
 export function createMotion() {
-  let finish = null;
+  let moving = [];
+  let joining = false;
 
   function stop() {
-    const last = finish;
-    finish = null;
-    last?.();
+    const ended = moving;
+    moving = [];
+    ended.forEach((end) => end());
   }
 
   /** Draw from 0 to 1 in `duration` ms after `delay` ms. `draw(1)` always comes last. */
   function play(draw, { delay = 0, duration = 260 } = {}) {
-    stop();
     if (reducedMotion() || document.hidden) {
       draw(1);
       return;
     }
-    let frame = 0;
-    let start = null;
-    finish = () => {
-      cancelAnimationFrame(frame);
-      draw(1);
-    };
-    const own = finish;
-    const tick = (now) => {
-      start ??= now + delay;
-      const share = Math.min(1, Math.max(0, (now - start) / duration));
-      if (share < 1) {
-        draw(ease(share));
-        frame = requestAnimationFrame(tick);
-      } else if (finish === own) {
-        stop();
-      }
-    };
-    draw(0);
-    frame = requestAnimationFrame(tick);
+    if (!joining) {
+      stop();
+      joining = true;
+      queueMicrotask(() => (joining = false));
+    }
+    moving.push(animate(draw, { delay, duration }, (end) => (moving = moving.filter((other) => other !== end))));
   }
 
   return { play, stop };
+}
+
+/** Run one motion; returns what ends it. */
+function animate(draw, { delay, duration }, leave) {
+  let frame = 0;
+  let start = null;
+  const end = () => {
+    cancelAnimationFrame(frame);
+    draw(1);
+  };
+  const tick = (now) => {
+    start ??= now + delay;
+    const share = Math.min(1, Math.max(0, (now - start) / duration));
+    if (share === 1) {
+      leave(end);
+      draw(1);
+      return;
+    }
+    draw(ease(share));
+    frame = requestAnimationFrame(tick);
+  };
+  draw(0);
+  frame = requestAnimationFrame(tick);
+  return end;
 }
 
 const ease = (share) => (share < 0.5 ? 2 * share * share : 1 - (2 - 2 * share) ** 2 / 2);
