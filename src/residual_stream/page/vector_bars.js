@@ -84,7 +84,8 @@ function createVectorRow() {
 
 function fillVectorRow(row, axis, label, facts, { table, words }) {
   const { residual, token, step, names } = facts;
-  const decimals = vectorDecimals(vectorValues(table, facts, axis));
+  const values = vectorValues(table, facts, axis);
+  const decimals = addsUp(values, 1) ? 1 : 2;
   const isCut = !residual && (step.part === "add" || step.part === "sum");
   const plain = (value) => number(value, decimals);
   const signed = (value) => (plain(value).startsWith("−") || (step.part === "write" && Number(plain(value)) === 0) ? "" : "+") + plain(value);
@@ -100,7 +101,8 @@ function fillVectorRow(row, axis, label, facts, { table, words }) {
   }
   row.old.classList.toggle("is-cut", isCut);
   setText(row.gone, isCut ? words.say("replaced") : "");
-  setText(row.equals, names.result === null ? "" : step.part === "sum" ? "→" : "=");
+  const equals = addsUp(values, decimals) ? "=" : "≈";
+  setText(row.equals, names.result === null ? "" : step.part === "sum" ? "→" : equals);
 }
 
 /** A word's old value, correction, result and input on one axis; null for what the step does not show. */
@@ -109,11 +111,10 @@ function vectorValues(table, { residual, token, names }, axis) {
   return { old: at(names.old), delta: at(names.delta), result: at(names.result), sum: at(names.sum), input: at(names.input) };
 }
 
-/** One decimal, or two where the rounded numbers of a sum would not seem to add up. */
-function vectorDecimals({ old, delta, sum }) {
-  if (sum === null) return 1;
-  const rounded = (value) => Math.round(10 * Number(value.toFixed(1)));
-  return rounded(old) + rounded(delta) === rounded(sum) ? 1 : 2;
+/** Whether a sum's three numbers, rounded as they are shown, seem to add up. */
+function addsUp({ old, delta, sum }, decimals) {
+  const rounded = (value) => Math.round(10 ** decimals * Number(value.toFixed(decimals)));
+  return sum === null || rounded(old) + rounded(delta) === rounded(sum);
 }
 
 /** The lowest and the highest value of this word down to the depth, on and off, give the scale. */
