@@ -164,9 +164,10 @@ def attention(x: Entry, w: Parameters, at: Recorder) -> Entry:
     returns   [pos, d_model]
     source    Vaswani et al. 2017, eq. 1; one head, no mask.
     """
-    q = at("attn.q", HEAD, f"{_read(x)} W_Q", ops.project, x, w["W_Q"])
-    k = at("attn.k", HEAD, f"{_read(x)} W_K", ops.project, x, w["W_K"])
-    v = at("attn.v", HEAD, f"{_read(x)} W_V", ops.project, x, w["W_V"])
+    read = _read(x)
+    q = at("attn.q", HEAD, f"{read} W_Q", ops.project, x, w["W_Q"])
+    k = at("attn.k", HEAD, f"{read} W_K", ops.project, x, w["W_K"])
+    v = at("attn.v", HEAD, f"{read} W_V", ops.project, x, w["W_V"])
     scores = at("attn.scores", PAIRS, "q kᵀ / √d_head", ops.attention_scores, q, k)
     pattern = at("attn.pattern", PAIRS, "softmax(scores)", ops.softmax, scores)
     z = at("attn.z", HEAD, "pattern v", ops.mix, pattern, v)

@@ -23,6 +23,7 @@ Arguments = ParamSpec("Arguments")
 
 EPS = 1e-6
 LOWEST = np.finfo(np.float64).min
+TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(eq=False)
@@ -69,6 +70,12 @@ def _stacked_alike(a: Array, b: Array) -> bool:
     except ValueError:
         return False
     return min(a.ndim, b.ndim) >= 2
+
+
+def _product(a: Array, b: Array) -> Array:
+    # dot() is matmul for two matrices too, and as in `project` with less ado
+    product: Array = a.dot(b) if a.ndim == b.ndim == 2 else a @ b
+    return product
 
 
 def _mismatch(
@@ -296,7 +303,7 @@ def attention_scores(q: Array, k: Array, mask: Array | None = None) -> Array:
             k,
             "both need the same last axis, d_head, and the same heads",
         )
-    scores: Array = q @ k.mT / math.sqrt(q.shape[-1])
+    scores = _product(q, k.mT) / math.sqrt(q.shape[-1])
     return scores if mask is None else _masked(scores, mask)
 
 
@@ -337,10 +344,13 @@ def softmax(scores: Array, axis: int = -1) -> Array:
     source   Vaswani et al. 2017, eq. 1; zeros as in ONNX Attention.
     """
     # the maximum is taken off so that exp() cannot overflow; a row of -inf has none
-    maximum = np.maximum(np.maximum.reduce(scores, axis=axis, keepdims=True), LOWEST)
+    maximum = np.maximum.reduce(
+        scores, axis=axis, dtype=np.float64, keepdims=True, initial=LOWEST
+    )
     weights = np.exp(scores - maximum)
-    # the best key gives exp(0) = 1, so a smaller total means that none was open
-    total = np.maximum(np.add.reduce(weights, axis=axis, keepdims=True), 1.0)
+    # the best key gives exp(0) = 1, and TINY more is still 1; where every key is
+    # masked, TINY keeps 0 from being divided by 0
+    total = np.add.reduce(weights, axis=axis, keepdims=True, initial=TINY)
     shares: Array = weights / total
     return shares
 
@@ -366,7 +376,7 @@ def mix(pattern: Array, v: Array) -> Array:
             v,
             "the pattern needs one column for each row of v, and the same heads",
         )
-    return pattern @ v
+    return _product(pattern, v)
 
 
 # ----------------------------------------------------------------------------- FFN

@@ -108,24 +108,18 @@ class Trace(Mapping[str, Array]):
         """
         return _put(_given(name, axes, formula, value, sys._getframe(1)), self._entries)
 
-    def record(
-        self,
-        name: str,
-        axes: Axes,
-        formula: str,
-        operation: Operation[...],
-        *origins: Entry,
-    ) -> Entry:
-        """Compute a value from earlier ones and keep it with its origin.
+    @property
+    def record(self) -> "Recorder":
+        """`record(name, axes, formula, operation, *origins)` computes a value.
+
+        It is kept with its origin: what made it, and the line that asked for it.
 
         operation:  a function of `ops`; it gets the values of the origins.
         origins:    entries or weights of this trace, in the function's order.
         raises      ValueError for an origin that is not in this trace, a name taken
                     before, or an axis count other than the value's.
         """
-        return Recorder(self, "").keep(
-            sys._getframe(1), name, axes, formula, operation, origins
-        )
+        return Recorder(self, "")
 
     def at(self, place: str) -> "Recorder":
         """A `record` whose names all start with `place`, e.g. "blocks.0."."""
@@ -194,35 +188,25 @@ class Recorder:
         *origins: Entry,
     ) -> Entry:
         """Compute and keep one value, as `Trace.record` does."""
-        return self.keep(sys._getframe(1), name, axes, formula, operation, origins)
-
-    def keep(
-        self,
-        caller: FrameType,
-        name: str,
-        axes: Axes,
-        formula: str,
-        operation: Operation[...],
-        origins: tuple[Entry, ...],
-    ) -> Entry:
-        """The same for the code that runs in the frame `caller`."""
-        entries = self._entries
+        entries, weights = self._entries, self._weights
         name = self._place + name
+        values = []
         for origin in origins:
-            if (
-                entries.get(origin.name) is not origin
-                and self._weights.get(origin.name) is not origin
-            ):
-                raise ValueError(
-                    f"{name}: its input {origin.name!r} is not in this trace; "
-                    "record it first"
-                )
-        value = operation.compute(*[origin.value for origin in origins])
-        value.setflags(write=False)
+            known = origin.name
+            if entries.get(known) is not origin and weights.get(known) is not origin:
+                raise _unknown(name, known)
+            values.append(origin.value)
+        value = operation.compute(*values)
+        # write=False, by position: a keyword takes three times as long
+        value.setflags(False)  # type: ignore[call-arg]
+        caller = sys._getframe(1)
         code, at = caller.f_code, caller.f_lasti
-        return _put(
-            Entry(name, axes, value, formula, operation, origins, code, at), entries
-        )
+        fields = (name, axes, value, formula, operation, origins, code, at)
+        if value.ndim != len(axes) or name in entries:
+            raise _refusal(name, axes, value)
+        # what Entry(*fields) comes to, in half its time
+        entry = entries[name] = tuple.__new__(Entry, fields)
+        return entry
 
 
 def _given(
@@ -235,13 +219,22 @@ def _given(
 
 
 def _put(entry: Entry, place: dict[str, Entry]) -> Entry:
-    name, axes, value = entry.name, entry.axes, entry.value
+    if entry.value.ndim != len(entry.axes) or entry.name in place:
+        raise _refusal(entry.name, entry.axes, entry.value)
+    place[entry.name] = entry
+    return entry
+
+
+def _unknown(name: str, origin: str) -> ValueError:
+    return ValueError(
+        f"{name}: its input {origin!r} is not in this trace; record it first"
+    )
+
+
+def _refusal(name: str, axes: Axes, value: Array) -> ValueError:
     if value.ndim != len(axes):
-        raise ValueError(
+        return ValueError(
             f"{name}: {len(axes)} axes named ({', '.join(axes)}) for a value that has "
             f"{value.ndim}; name each axis once"
         )
-    if name in place:
-        raise ValueError(f"{name}: recorded twice; give each value a name of its own")
-    place[name] = entry
-    return entry
+    return ValueError(f"{name}: recorded twice; give each value a name of its own")
