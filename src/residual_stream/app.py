@@ -19,6 +19,14 @@ from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
 
 LESSON_VARIABLE = "RESIDUAL_STREAM_LESSON"
 
+# the page has no widgets or tables of Bokeh's, but Panel's script does not load without
+SERVER_LIBRARIES = (
+    "static/js/bokeh.min.js",
+    "static/js/bokeh-widgets.min.js",
+    "static/js/bokeh-tables.min.js",
+    "static/extensions/panel/panel.min.js",
+)
+
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -67,6 +75,7 @@ def open_session(
     }
     if files is None:
         variables["inline"] = inline_files(publication)
+        variables["server_libraries"] = SERVER_LIBRARIES
     document.template_variables.update(variables)
     document.template = page_template()
     document.title = publication.lesson.title[language or "en"]

@@ -17,7 +17,7 @@ from panel.io.handlers import FunctionHandler
 from panel.io.state import set_curdoc
 from tornado.web import HTTPError, RequestHandler
 
-from residual_stream.app import open_session
+from residual_stream.app import SERVER_LIBRARIES, open_session
 from residual_stream.lesson_file import LessonError
 from residual_stream.page.publication import File, Publication
 
@@ -50,17 +50,16 @@ class LessonFiles(RequestHandler):
 
 def libraries() -> list[File]:
     """BokehJS and Panel's part of it, from the installed packages."""
-    bokeh_js = Path(bokeh.__file__).parent / "server/static/js"
-    paths = [
-        bokeh_js / "bokeh.min.js",
-        # the page has none of their widgets, but Panel's script does not load without
-        bokeh_js / "bokeh-widgets.min.js",
-        bokeh_js / "bokeh-tables.min.js",
-        Path(pn.__file__).parent / "dist/panel.min.js",
-    ]
+    folders = {
+        "static/js/": Path(bokeh.__file__).parent / "server/static/js",
+        "static/extensions/panel/": Path(pn.__file__).parent / "dist",
+    }
     return [
         File(path.name.split(".")[0], "js", "text/javascript", path.read_bytes())
-        for path in paths
+        for library in SERVER_LIBRARIES
+        for at, folder in folders.items()
+        if library.startswith(at)
+        for path in [folder / library.removeprefix(at)]
     ]
 
 

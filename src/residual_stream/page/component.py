@@ -64,9 +64,9 @@ class LessonView(StateLink):
 
     _esm = script() + StateLink._esm
 
-    data = param.Dict(doc="What `Publication.data` holds.")
+    lesson = param.Dict(doc="What `Publication.data` holds.")
     css = param.String(doc="The page's styles; a component has a root of its own.")
-    initial = param.Dict(doc="The state to start from.")
+    start = param.Dict(doc="The state to start from.")
 
     def __init__(
         self, publication: Publication, state: LessonState, **params: Any
@@ -77,9 +77,9 @@ class LessonView(StateLink):
         super().__init__(
             state,
             publication.answers,
-            data=publication.data | {"extra": publication.extra},
+            lesson=publication.data | {"extra": publication.extra},
             css=styles(),
-            initial=start,
+            start=start,
             **params,
         )
 

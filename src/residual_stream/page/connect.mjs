@@ -1,5 +1,5 @@
 export async function render({ model, el }) {
-  const inline = model.data.data ? { data: model.data.data, css: model.data.css, state: model.data.initial } : {};
+  const inline = model.lesson ? { data: model.lesson, css: model.css, state: model.start } : {};
   const leave = await globalThis.ResidualStream.connect(model, el, inline);
   model.on("remove", leave);
 }
