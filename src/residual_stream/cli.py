@@ -10,6 +10,7 @@ from typing import NoReturn, TypeAlias
 from residual_stream import __version__
 from residual_stream.block import MAX_DEPTH, run
 from residual_stream.example import read_example, token_no
+from residual_stream.experiments import check_experiments
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
@@ -79,11 +80,13 @@ def check(asked: argparse.Namespace) -> None:
     """Check a lesson's folder and say what was found right."""
     lesson = load_lesson(lesson_folder(asked.lesson))
     texts = check_texts(lesson)
+    claims = check_experiments(lesson)
     named = lesson.named
     print(
         f"{lesson.id}: right. {len(named.tokens)} words, {len(named.axes)} axes, "
         f"{len(named.hidden)} hidden units; {len(lesson.prose['en'])} sections in "
-        f"{' and '.join(LANGUAGES)}, {texts} texts filled from the trace"
+        f"{' and '.join(LANGUAGES)}, {texts} texts filled from the trace; "
+        f"{claims} claims of experiments hold"
     )
 
 

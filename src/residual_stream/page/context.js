@@ -46,7 +46,9 @@ function createLoader(data) {
   return (name) => {
     if (!loaded.has(name)) {
       const there = data.extra?.[name];
-      loaded.set(name, there ? Promise.resolve(there) : fetch(data.sources[name]).then((answer) => answer.json()));
+      const coming = there ? Promise.resolve(there) : fetch(data.sources[name]).then((answer) => answer.json());
+      coming.catch(() => loaded.delete(name)); // so that it can be tried again
+      loaded.set(name, coming);
     }
     return loaded.get(name);
   };

@@ -5,6 +5,7 @@ import { createCompare } from "./compare.js";
 import { createContext, THEME_KEY } from "./context.js";
 import { createDock, createSettings } from "./controls.js";
 import { h, setText } from "./dom.js";
+import { createExperiments } from "./experiments.js";
 import { createExplain } from "./explain.js";
 import { createFloat } from "./float.js";
 import { createInside } from "./inside.js";
@@ -77,6 +78,7 @@ function createViews(context) {
     map: createMaps(context, goTo),
     sum: createSum(context),
     reading: createReading(context),
+    experiments: createExperiments(context),
     announcer: createAnnouncer(context),
   };
 }
@@ -90,7 +92,7 @@ function layOut(root, views, context) {
   views.skip = { ...sayings, element: skip };
   const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
   const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
-  const main = h("main", {}, lesson);
+  const main = h("main", {}, lesson, views.experiments.element);
   views.shown = {
     update(state) {
       lesson.hidden = state.view !== "lesson";

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from residual_stream.experiments import experiments_data
 from residual_stream.lesson import Lesson, load_lesson
 from residual_stream.lesson_file import LANGUAGES
 from residual_stream.page.bundle import script, styles
@@ -17,7 +18,7 @@ from residual_stream.prose import Section
 from residual_stream.table import model_table
 from residual_stream.texts import ReadingTexts, StepTexts
 
-EXTRA: dict[str, Callable[[Lesson], Any]] = {}
+EXTRA: dict[str, Callable[[Lesson], Any]] = {"experiments": experiments_data}
 ANSWERS: dict[str, Callable[[Lesson, Any], dict[str, Any]]] = {}
 
 

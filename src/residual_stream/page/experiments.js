@@ -1,0 +1,72 @@
+// Predict, run, see: the list of experiments, and one of them opened at a time.
+
+import { createExperimentCard } from "./experiment_card.js";
+import { createExperimentList } from "./experiment_list.js";
+import { createProgress } from "./experiment_progress.js";
+import { h, setText } from "./dom.js";
+
+/** The view of the experiments; its data is loaded when it is first shown. */
+export function createExperiments(context) {
+  const { words, store } = context;
+  const progress = createProgress(context.lesson.id);
+  const heading = h("h2", { tabindex: -1 });
+  const lead = h("p", { class: "experiments-lead" });
+  const place = h("div", { class: "experiments-place" });
+  const said = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  const head = h("div", { class: "experiments-head" }, heading, lead);
+  const element = h("section", { class: "experiments", id: "experiments" }, head, place, said);
+  const card = createExperimentCard({ context, progress, open, close, say: (text) => setText(said, text) });
+  const list = createExperimentList({ context, progress, open, say: (text) => setText(said, text) });
+  let experiments = null;
+  let language = null;
+  let loading = false;
+
+  async function load() {
+    loading = true;
+    place.replaceChildren(h("p", { class: "experiments-note" }, words.say("loading")));
+    try {
+      ({ experiments } = await context.load("experiments"));
+      show();
+    } catch {
+      failed();
+    }
+    loading = false;
+  }
+
+  function failed() {
+    const retry = h("button", { type: "button", class: "button", click: load }, words.say("experiments_retry"));
+    place.replaceChildren(h("p", { class: "experiments-note", role: "alert" }, words.say("experiments_failed")), retry);
+  }
+
+  function show() {
+    language = words.language;
+    element.setAttribute("aria-label", words.say("experiments_title"));
+    setText(heading, words.say("experiments_title"));
+    setText(lead, words.say("experiments_lead", { count: experiments.length }));
+    head.hidden = card.isOpen();
+    place.replaceChildren(card.isOpen() ? card.render(experiments) : list.render(experiments));
+  }
+
+  /** Open one experiment; the focus goes to its title, as on a new page. */
+  function open(id) {
+    card.open(id);
+    show();
+    card.focus();
+  }
+
+  /** Back to the list, to the experiment that was open. */
+  function close() {
+    const id = card.close();
+    show();
+    list.focus(id);
+  }
+
+  function update(state) {
+    element.hidden = state.view !== "experiments";
+    if (element.hidden) return;
+    if (experiments === null && !loading) load();
+    else if (experiments !== null && language !== state.language) show();
+  }
+
+  return { element, update: (state = store.get()) => update(state) };
+}
