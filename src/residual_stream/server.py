@@ -47,6 +47,8 @@ class LessonFiles(RequestHandler):
         else:
             self.write(file.content)
 
+    head = get  # Tornado leaves the body out
+
 
 def libraries() -> list[File]:
     """BokehJS and Panel's part of it, from the installed packages."""

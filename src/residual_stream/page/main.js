@@ -39,9 +39,12 @@ async function connect(model, element, { data = null, css = "", state = {} } = {
   };
 }
 
-/** Notice when the connection is lost. */
+/** When the connection is lost, tell the server nothing more and say so in a line. */
 function watch(model, page, unlink) {
-  model.document?.on_event?.("connection_lost", () => page.views.server.lost());
+  model.document?.on_event?.("connection_lost", () => {
+    unlink();
+    page.views.server.lost();
+  });
   return unlink;
 }
 

@@ -73,6 +73,9 @@ export function linkToServer(model, { store, table, asking }) {
   };
 }
 
+/** A file of the server's own that costs nothing to ask for. */
+const probe = () => document.querySelector("script[src]")?.src ?? location.href;
+
 /** The quiet line: shown while the server is away, with a way back when it returns. */
 export function createServerLine({ words, store }) {
   const text = h("span", {});
@@ -92,7 +95,7 @@ export function createServerLine({ words, store }) {
 
   async function look() {
     try {
-      back = (await fetch(location.href, { method: "HEAD", cache: "no-store" })).status < 500;
+      back = (await fetch(probe(), { method: "HEAD", cache: "no-store" })).ok;
     } catch {
       back = false;
     }
