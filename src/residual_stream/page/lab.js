@@ -1,0 +1,126 @@
+// The lab: change anything of the model, and every picture follows. The server computes;
+// the newest settings win, and the last good picture stays until there is another.
+
+import { h, setText } from "./dom.js";
+import { labDefault, labSame, readLab, writeLab } from "./lab_address.js";
+import { createLabAsking } from "./lab_asking.js";
+import { createLabForm } from "./lab_form.js";
+import { LabTable } from "./lab_table.js";
+import { createLabViews } from "./lab_views.js";
+import { number } from "./table.js";
+
+const LAB_ERRORS = ["lab_error_large", "lab_error_number"];
+
+/** The view; state.lab is its part of the address, "" for the lesson's own model. */
+export function createLab(context) {
+  const { words, store, table } = context;
+  const [heading, lead, offline] = [h("h2", {}), h("p", { class: "lab-lead" }), h("p", { class: "lab-offline", hidden: true })];
+  const own = new LabTable(table);
+  const form = createLabForm(context, { change, reset: () => change(labDefault(table)), refuse });
+  const views = createLabViews(context, own, (block) => change({ block }));
+  const element = h("section", { class: "lab", hidden: true }, heading, lead, offline, h("div", { class: "lab-body" }, form.element, views.element));
+  const asking = createLabAsking(context, { show, away });
+  let settings = labDefault(table);
+  let written = ""; // what the address has of the settings
+  let answer = null;
+  let said = { text: () => "", bad: false }; // the status line, in the language of the moment
+  let begun = false;
+  let fieldIsBad = false;
+
+  function change(changes) {
+    const wanted = { ...settings, ...changes };
+    adopt({ ...wanted, block: Math.min(wanted.block, wanted.depth) });
+    written = writeLab(settings, table);
+    if (typeof store.get().lab === "string") store.set({ lab: written }, "lab");
+    asking.want(settings);
+  }
+
+  function adopt(next) {
+    settings = next;
+    form.update(settings);
+  }
+
+  /** A field holds no number: say so; what is computed stays as it was. */
+  function refuse(isBad) {
+    if (isBad) say(() => words.say("lab_error_field"), true);
+    else if (fieldIsBad && answer !== null) say(() => labDone(words, answer));
+    fieldIsBad = isBad;
+  }
+
+  function say(text, bad = false) {
+    said = { text, bad };
+    form.say(text(), bad);
+  }
+
+  function show(next) {
+    offline.hidden = true;
+    if (next.error) {
+      const known = LAB_ERRORS.includes(next.key);
+      say(() => words.say("lab_error_kept", { error: known ? words.say(next.key, next.values) : `${next.error}.` }), true);
+      return;
+    }
+    draw(next);
+    say(() => labDone(words, next));
+  }
+
+  function draw(next) {
+    answer = next;
+    own.take(next, (block) => (block === 0 ? words.say("lab_given_input") : words.say("lab_given_block", { block })));
+    views.update(next);
+  }
+
+  /** Only a server that is known to be missing is spoken of; one may be on its way. */
+  function away() {
+    offline.hidden = store.get().connected !== false;
+    setText(offline, words.say("lab_offline"));
+  }
+
+  /** The first picture comes with the page; any other is asked for. */
+  function begin() {
+    if (begun) return;
+    begun = true;
+    context.load("lab").then(
+      (data) => {
+        form.offer(data.cancelling);
+        if (answer === null) draw(data.answer);
+        if (labSame(settings, labDefault(table))) say(() => labDone(words, answer));
+        else asking.want(settings, { now: true });
+      },
+      () => {
+        begun = false; // the next showing tries again
+        asking.want(settings, { now: true });
+      },
+    );
+  }
+
+  function update(state, previous) {
+    element.hidden = state.view !== "lab";
+    if (element.hidden) return;
+    const text = state.lab ?? written;
+    if (text !== written) {
+      written = text;
+      settings = readLab(text, table) ?? labDefault(table);
+      if (begun) asking.want(settings, { now: true });
+    }
+    element.setAttribute("aria-label", words.say("lab_title"));
+    setText(heading, words.say("lab_title"));
+    setText(lead, words.say("lab_lead"));
+    away();
+    form.update(settings);
+    if (answer !== null && previous?.language !== state.language) {
+      views.update(answer);
+      form.say(said.text(), said.bad);
+    }
+    begin();
+  }
+
+  return { element, update, remove: asking.stop };
+}
+
+/** What a reader is told when the pictures have followed. */
+function labDone(words, { settings, states, lengths, word }) {
+  const { follow, words: list } = settings;
+  const values = { token: list[follow], depth: states.length - 1, length: number(lengths.at(-1)[follow]) };
+  if (word.sum_errors === null) return words.say("lab_done", values);
+  return words.say("lab_done_sum", { ...values, error: number(word.sum_errors.at(-1)) });
+}
