@@ -1,0 +1,147 @@
+// The wirings: the same numbers through pre-norm, post-norm and two mistakes, side by side.
+
+import { createSelect } from "./controls.js";
+import { h, setText } from "./dom.js";
+import { numberElement, showNumber } from "./numbers.js";
+import { number, Table } from "./table.js";
+import { createWiringsPicture } from "./wirings_picture.js";
+import { createWiringsStates } from "./wirings_states.js";
+
+const WIRINGS_FORMULAS = {
+  pre_norm: "x ← x + f(norm(x))",
+  post_norm: "x ← norm(x + f(x))",
+  skip_after_norm: "n ← norm(x),  x ← n + f(n)",
+  add_inside: "x ← x + (x + f(norm(x)))",
+};
+const WIRINGS_SOURCES = {
+  skip_after_norm: { name: "pytorch/pytorch#61165", at: "https://github.com/pytorch/pytorch/issues/61165" },
+  add_inside: { name: "yunzeliu/MAP#3", at: "https://github.com/yunzeliu/MAP/issues/3" },
+};
+const wiringsPlaces = (value) => number(value, 2);
+
+/** The view; its data is loaded when it is first shown. */
+export function createWirings(context) {
+  const { words, store, table, load } = context;
+  const [heading, lead, line, note] = [h("h2", {}), h("p", { class: "wirings-lead" }), h("p", { class: "wirings-line", role: "status" }), h("p", { class: "wirings-note" })];
+  const token = createSelect(table.tokens.map((_, i) => String(i)), (value) => store.set({ token: Number(value) }));
+  const chooser = createSelect(["1", "2", "3"], (value) => {
+    block = Number(value);
+    update(store.get());
+  });
+  const list = h("div", { class: "wirings-list" });
+  const element = h("section", { class: "wirings", hidden: true }, heading, lead, h("div", { class: "settings" }, token.element, chooser.element), line, list, note);
+  let block = 1;
+  let cards = null;
+  let asked = false;
+
+  function begin() {
+    if (asked) return;
+    asked = true;
+    load("wirings").then(build, () => {
+      asked = false; // the next showing asks again
+      setText(line, words.say("wirings_failed"));
+    });
+  }
+
+  function build(data) {
+    const tables = Object.fromEntries(data.wirings.map((one) => [one.id, wiringsTable(table, one)]));
+    cards = data.wirings.map((one) => createWiringsCard(context, one, tables, data.largest));
+    list.replaceChildren(...cards.map((card) => card.element));
+    update(store.get());
+    context.prepareNumbers?.();
+  }
+
+  function update(state) {
+    element.hidden = state.view !== "wirings";
+    if (element.hidden) return;
+    begin();
+    element.setAttribute("aria-label", words.say("wirings_title"));
+    setText(heading, words.say("wirings_title"));
+    setText(lead, words.say("wirings_lead"));
+    setText(line, cards === null ? words.say("wirings_loading") : "");
+    line.hidden = cards !== null;
+    setText(note, words.say("wirings_scale"));
+    note.hidden = cards === null;
+    token.update(words.say("token"), table.tokens, String(state.token));
+    chooser.update(words.say("wirings_block"), ["1", "2", "3"], String(block));
+    cards?.forEach((card) => card.update(state, block));
+  }
+
+  return { element, update };
+}
+
+/** A wiring's entries as a table of their own; words, names and weights are the lesson's. */
+const wiringsTable = (table, { entries }) => new Table({ ...table.model, runs: { on: { entries, words: [] } } });
+
+function createWiringsCard(context, wiring, tables, largest) {
+  const { words } = context;
+  const { id } = wiring;
+  const [title, kind, text, sum] = ["h3", "p", "p", "p"].map((tag) => h(tag, {}));
+  const picture = createWiringsPicture(context, wiring.entries, id === "pre_norm");
+  const states = createWiringsStates(context, tables[id], wiring.states, largest);
+  const difference = createWiringsDifference(context, wiring, tables);
+  const source = createWiringsSource(words, id);
+  const formula = h("p", { class: "wirings-formula" }, h("code", {}, WIRINGS_FORMULAS[id]));
+  kind.className = "wirings-kind";
+  text.className = "wirings-text";
+  sum.className = "wirings-sum";
+  const error = h("p", { class: "wirings-error" });
+  const head = h("div", { class: "wirings-head" }, kind, title, formula, h("div", {}, text, source.element));
+  const foot = h("div", { class: "wirings-foot" }, error, sum);
+  const element = h("article", { class: `wirings-card is-${id}` }, head, picture.element, difference.element, states.element, foot);
+  element.lessonTable = tables[id];
+
+  function update({ token }, block) {
+    const found = wiring.words[token].first_difference;
+    setText(kind, words.say(`wirings_kind_${id}`));
+    setText(title, words.say(`wirings_${id}`));
+    element.setAttribute("aria-label", words.say(`wirings_${id}`));
+    setText(text, words.say(`wirings_text_${id}`));
+    setText(sum, words.say(`wirings_sum_${id}`));
+    source.update();
+    picture.update(block - 1, block === 1 ? (found?.name ?? null) : null, words.say("wirings_picture", { name: words.say(`wirings_${id}`), block }));
+    states.update(token, block);
+    difference.update(token);
+    setText(error, words.say("wirings_error", { block, error: wiringsPlaces(wiring.words[token].sum_errors[block - 1]) }));
+    error.classList.toggle("is-exact", id === "pre_norm");
+  }
+  return { element, update };
+}
+
+/** The first number that is another than in pre-norm: its name, its label and both values. */
+function createWiringsDifference({ words }, wiring, tables) {
+  const [text, name, here, there] = [h("p", { class: "wirings-same" }), h("code", {}), numberElement(), numberElement()];
+  const [what, hereWord, thereWord] = [h("p", {}), h("span", {}), h("span", {})];
+  const right = h("span", { class: "wirings-value" }, thereWord, " ", there);
+  right.lessonTable = tables.pre_norm;
+  const values = h("p", { class: "wirings-values", "data-numbers": "" }, h("span", { class: "wirings-value is-here" }, hereWord, " ", here), " ", right);
+  const both = h("div", { class: "wirings-difference" }, what, h("p", { class: "wirings-name" }, name), values);
+  const element = h("div", { class: "wirings-compared" }, text, both);
+
+  function update(token) {
+    const found = wiring.words[token].first_difference;
+    both.hidden = found === null;
+    text.hidden = found !== null;
+    setText(text, words.say(wiring.id === "pre_norm" ? "wirings_measure" : "wirings_same"));
+    if (found === null) return;
+    const table = tables[wiring.id];
+    const axes = table.axes(true, found.name);
+    const label = axes.length === 1 ? table.tokens[token] : table.labels(axes.at(-1), words.language)[found.index.at(-1)];
+    setText(what, `≠ ${words.say("wirings_first")}`);
+    setText(name, `${found.name}: ${label}`);
+    setText(hereWord, words.say("wirings_here"));
+    setText(thereWord, words.say("wirings_there"));
+    showNumber(here, table, true, found.name, found.index, wiringsPlaces);
+    showNumber(there, tables.pre_norm, true, found.name, found.index, wiringsPlaces);
+  }
+  return { element, update };
+}
+
+/** Where the mistake stands in public code; nothing for the two that are none. */
+function createWiringsSource(words, id) {
+  const known = WIRINGS_SOURCES[id];
+  const text = h("span", {});
+  const link = known ? h("a", { href: known.at, rel: "noreferrer", target: "_blank" }, known.name) : null;
+  const element = h("p", { class: "wirings-source", hidden: !known }, text, " ", link);
+  return { element, update: () => setText(text, known ? words.say(`wirings_source_${id}`) : "") };
+}
