@@ -119,6 +119,9 @@ def serve(publication: Publication, serving: Serving, port: int) -> Server:
         session_token_expiration=A_DAY,
         keep_alive_milliseconds=20_000,
     )
+    # what is accepted there inherits it: a small answer does not wait to be joined
+    for listening in server._http._sockets.values():
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return server
 
 

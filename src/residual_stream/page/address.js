@@ -1,5 +1,6 @@
 // The state in the address bar: each key read alone, nothing trusted, nothing lost.
 
+import { LAB_LONGEST, readLab } from "./lab_address.js";
 import { stepCount } from "./steps.js";
 
 const LONGEST = 60;
@@ -16,10 +17,10 @@ export function readAddress(query, { table, defaults }) {
   const parameters = new URLSearchParams(query);
   const state = {};
   const faults = [];
-  const read = (key, name, needed, allowed, parse) => {
+  const read = (key, name, needed, allowed, parse, longest = LONGEST) => {
     const values = parameters.getAll(key);
     if (values.length === 0) return;
-    const parsed = values.length === 1 && values[0].length <= LONGEST ? parse(values[0]) : undefined;
+    const parsed = values.length === 1 && values[0].length <= longest ? parse(values[0]) : undefined;
     if (parsed === undefined) faults.push({ key, value: shorten(values.join(" ")), needed, allowed });
     else state[name] = parsed;
   };
@@ -40,6 +41,7 @@ export function readAddress(query, { table, defaults }) {
     const parts = text.split(",");
     return parts.every((part) => HIDEABLE.includes(part)) ? [...new Set(parts)] : undefined;
   });
+  read("lab", "lab", "needed_lab", "", (text) => (readLab(text, table) ? text : undefined), LAB_LONGEST);
   return { state, faults };
 }
 
@@ -61,6 +63,7 @@ export function writeAddress(state, table) {
     lang: state.language,
   });
   if (state.view !== "lesson") parameters.set("view", state.view);
+  if (state.lab) parameters.set("lab", state.lab);
   if (state.compare) parameters.set("compare", "1");
   if (state.projector) parameters.set("projector", "1");
   const query = `?${parameters}`;

@@ -24,6 +24,8 @@ export function createContext(data, options) {
     compare: false,
     projector: false,
     hide: [],
+    lab: "",
+    connected: options.server ? null : false, // null: a server is expected
     theme: storedTheme(),
     ...options.state,
   };

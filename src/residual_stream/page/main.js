@@ -14,7 +14,7 @@ async function start(host) {
   const inline = document.getElementById(`${HOST_ID}-data`);
   const data = inline ? JSON.parse(inline.textContent) : await fetchJson(host.dataset.source);
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
-  const page = createPage(host, data, { address: true, language: languageOf(host.dataset.language) });
+  const page = createPage(host, data, { address: true, server: "server" in host.dataset, language: languageOf(host.dataset.language) });
   // the depth map needs Bokeh, which comes after the page's own script
   if (globalThis.Bokeh) await page.embed();
   else document.addEventListener("DOMContentLoaded", () => globalThis.Bokeh && page.embed(), { once: true });
@@ -30,7 +30,7 @@ async function connect(model, element, { data = null, css = "", state = {} } = {
   element.append(Object.assign(document.createElement("style"), { textContent: css }));
   const host = document.createElement("div");
   element.append(host);
-  const page = createPage(host, data, { address: false, language: languageOf(state.language), state });
+  const page = createPage(host, data, { address: false, server: true, language: languageOf(state.language), state });
   await page.embed();
   const unlink = watch(model, page, linkToServer(model, page));
   return () => {

@@ -10,6 +10,7 @@ import { createExplain } from "./explain.js";
 import { createFloat } from "./float.js";
 import { createInside } from "./inside.js";
 import { listenToKeys } from "./keys.js";
+import { createLab } from "./lab.js";
 import { createMaps } from "./maps.js";
 import { createHelp, createMasthead } from "./masthead.js";
 import { createNotice } from "./notice.js";
@@ -19,11 +20,13 @@ import { lastStepOf } from "./steps.js";
 import { createSum } from "./sum.js";
 import { createViewNav } from "./view_nav.js";
 import { createChapters, createStep } from "./walk.js";
+import { createWirings } from "./wirings.js";
 
 /**
  * Make the page inside `host` (an element of a document or of a shadow root).
  *
- * options: {language, address: whether the address bar is this page's own, state}.
+ * options: {language, state, address: whether the address bar is this page's own, server: whether
+ * one is expected}.
  */
 export function createPage(host, data, options) {
   const context = createContext(data, options);
@@ -55,7 +58,7 @@ export function createPage(host, data, options) {
   const remove = () => {
     leaveKeys();
     context.leave.forEach((leave) => leave());
-    [context.address, context.float, explain, views.dock, views.map, views.server].forEach((part) => part?.remove?.());
+    [context.address, context.float, explain, views.dock, views.map, views.lab, views.server].forEach((part) => part?.remove?.());
   };
   const { table, asking } = context;
   return { root, store, table, views, asking, embed: views.map.embed, remove };
@@ -79,6 +82,8 @@ function createViews(context) {
     sum: createSum(context),
     reading: createReading(context),
     experiments: createExperiments(context),
+    wirings: createWirings(context),
+    lab: createLab(context),
     announcer: createAnnouncer(context),
   };
 }
@@ -92,7 +97,7 @@ function layOut(root, views, context) {
   views.skip = { ...sayings, element: skip };
   const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
   const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
-  const main = h("main", {}, lesson, views.experiments.element);
+  const main = h("main", {}, lesson, views.experiments.element, views.wirings.element, views.lab.element);
   views.shown = {
     update(state) {
       lesson.hidden = state.view !== "lesson";

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from residual_stream import lab
 from residual_stream.experiments import experiments_data
 from residual_stream.lesson import Lesson, load_lesson
 from residual_stream.lesson_file import LANGUAGES
@@ -17,9 +18,14 @@ from residual_stream.page.depth_map import depth_map_item
 from residual_stream.prose import Section
 from residual_stream.table import model_table
 from residual_stream.texts import ReadingTexts, StepTexts
+from residual_stream.wiring_table import wirings_data
 
-EXTRA: dict[str, Callable[[Lesson], Any]] = {"experiments": experiments_data}
-ANSWERS: dict[str, Callable[[Lesson, Any], dict[str, Any]]] = {}
+EXTRA: dict[str, Callable[[Lesson], Any]] = {
+    "experiments": experiments_data,
+    "wirings": wirings_data,
+    "lab": lab.lab_data,
+}
+ANSWERS: dict[str, Callable[[Lesson, Any], dict[str, Any]]] = {"lab": lab.answer}
 
 
 @dataclass(frozen=True)

@@ -56,19 +56,21 @@ export function linkToServer(model, { store, table, asking }) {
     clearTimeout(timer);
     timer = setTimeout(tell, TELL_AFTER);
   });
-  model.on("msg:custom", (event) => {
-    if (event.data.type === "answer") {
-      asking.answer(event.data.id, event.data.answer);
+  model.on("msg:custom", (message) => {
+    if (message.type === "answer") {
+      asking.answer(message.id, message.answer);
       return;
     }
-    const { token, ...state } = event.data.state;
+    const { token, ...state } = message.state;
     store.set({ ...state, token: table.tokens.indexOf(token) }, "server");
   });
   asking.use((message) => model.send_msg(message));
+  store.set({ connected: true }, "server");
   tell();
   return () => {
     clearTimeout(timer);
     asking.use(null);
+    store.set({ connected: false }, "server");
     leave();
   };
 }
