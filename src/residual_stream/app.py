@@ -81,7 +81,8 @@ def open_session(
     document.title = publication.lesson.title[language or "en"]
     quiet(document)
     link = StateLink(new_state(publication, language or "en"), publication.answers)
-    link.server_doc(document)
+    # Panel reads the address too, and fails at an odd digit or a second "?"
+    link.server_doc(document, location=False)
     return link
 
 

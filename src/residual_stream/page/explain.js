@@ -63,7 +63,7 @@ export function createExplain(root, context, float) {
     },
     focusin: (event) => {
       const element = numberAt(event);
-      if (element?.matches(":focus-visible") && !float.isPinned()) openNumber(element, false);
+      if (element?.matches(":focus-visible") && !float.isPinned() && !float.isGivingBack()) openNumber(element, false);
     },
     focusout: (event) => {
       if (numberAt(event) && !float.isPinned()) float.close();

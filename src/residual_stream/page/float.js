@@ -10,6 +10,7 @@ export function createFloat(host) {
   host.append(element);
   let anchor = null;
   let pinned = false;
+  let givingBack = false;
 
   function open(at, content, { label, pin = false }) {
     anchor = at;
@@ -39,7 +40,11 @@ export function createFloat(host) {
     element.hidden = true;
     anchor = null;
     pinned = false;
-    if (giveBack) held?.focus();
+    if (!giveBack) return;
+    // whoever explains what has the focus must not open again what was just closed
+    givingBack = true;
+    held?.focus();
+    givingBack = false;
   }
 
   const onKey = (event) => {
@@ -62,6 +67,7 @@ export function createFloat(host) {
     close,
     isOpen: () => !element.hidden,
     isPinned: () => pinned && !element.hidden,
+    isGivingBack: () => givingBack,
     anchor: () => anchor,
     remove() {
       host.removeEventListener("keydown", onKey);

@@ -17,7 +17,8 @@ export function writtenBy(step, depth) {
 export function createSum(context) {
   const { table, words } = context;
   const heading = h("h2", {});
-  const note = h("p", { class: "sum-note" });
+  const notes = { on: h("span", {}), off: h("span", {}) };
+  const note = h("p", { class: "sum-note" }, notes.on, notes.off);
   const head = h("tr", {});
   const body = h("tbody", { "data-numbers": "" });
   const caption = h("caption", { class: "visually-hidden" });
@@ -40,7 +41,10 @@ export function createSum(context) {
     element.setAttribute("aria-label", words.say("sum_region"));
     setText(heading, words.say("sum_region"));
     setText(caption, words.say("sum_caption"));
-    setText(note, words.say(state.residual ? "sum_caption" : "sum_none"));
+    // both stand there, one unseen, so that the switch moves nothing
+    setText(notes.on, words.say("sum_caption"));
+    setText(notes.off, words.say("sum_none"));
+    element.classList.toggle("is-off", !state.residual);
     table.labels("d_model", words.language).forEach((axis, i) => setText(head.children[i + 1], axis));
     fillRows(context, rows, state);
     showError(error, context, state);
@@ -114,8 +118,10 @@ function drawBar(bar, start, end, largest) {
 
 function showError(element, { table, words }, state) {
   const errors = table.word(state.residual, state.token).sum_errors;
-  element.hidden = errors === null;
-  if (errors === null) return;
+  if (errors === null) {
+    setText(element, ""); // its line stays, so that the switch moves nothing
+    return;
+  }
   const value = errors[state.depth - 1];
   const exact = value === 0 ? "0" : value.toExponential(1).replace("e-", " × 10^−");
   setText(element, `${words.say("sum_error")} ${number(value)}`);
