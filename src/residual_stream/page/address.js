@@ -41,6 +41,7 @@ export function readAddress(query, { table, defaults }) {
     const parts = text.split(",");
     return parts.every((part) => HIDEABLE.includes(part)) ? [...new Set(parts)] : undefined;
   });
+  read("experiment", "experiment", "needed_experiment", "", (text) => (/^[A-Z][0-9]{1,2}$/.test(text) ? text : undefined));
   read("lab", "lab", "needed_lab", "", (text) => (readLab(text, table) ? text : undefined), LAB_LONGEST);
   return { state, faults };
 }
@@ -63,6 +64,7 @@ export function writeAddress(state, table) {
     lang: state.language,
   });
   if (state.view !== "lesson") parameters.set("view", state.view);
+  if (state.experiment) parameters.set("experiment", state.experiment);
   if (state.lab) parameters.set("lab", state.lab);
   if (state.compare) parameters.set("compare", "1");
   if (state.projector) parameters.set("projector", "1");

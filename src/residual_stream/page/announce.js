@@ -21,7 +21,7 @@ export function createAnnouncer(context) {
     if (sentences.length) element.textContent = sentences.join(" ");
   }
 
-  return { element, update };
+  return { element, update, say: (text) => (element.textContent = text) };
 }
 
 function stepSentence(context, state) {

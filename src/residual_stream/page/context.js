@@ -24,6 +24,7 @@ export function createContext(data, options) {
     compare: false,
     projector: false,
     hide: [],
+    experiment: "",
     lab: "",
     connected: options.server ? null : false, // null: a server is expected
     theme: storedTheme(),

@@ -19,6 +19,7 @@ export function createExperiments(context) {
   const list = createExperimentList({ context, progress, open, say: (text) => setText(said, text) });
   let experiments = null;
   let language = null;
+  let opened = "";
   let loading = false;
 
   async function load() {
@@ -40,6 +41,7 @@ export function createExperiments(context) {
 
   function show() {
     language = words.language;
+    follow(store.get().experiment);
     element.setAttribute("aria-label", words.say("experiments_title"));
     setText(heading, words.say("experiments_title"));
     setText(lead, words.say("experiments_lead", { count: experiments.length }));
@@ -47,25 +49,33 @@ export function createExperiments(context) {
     place.replaceChildren(card.isOpen() ? card.render(experiments) : list.render(experiments));
   }
 
+  /** Open what the state names; a name that no experiment has shows the list. */
+  function follow(id) {
+    if (id === opened) return;
+    opened = id;
+    if (experiments.some((experiment) => experiment.id === id)) card.open(id);
+    else if (card.isOpen()) card.close();
+  }
+
   /** Open one experiment; the focus goes to its title, as on a new page. */
   function open(id) {
-    card.open(id);
-    show();
+    store.set({ experiment: id }, "experiment");
     card.focus();
   }
 
   /** Back to the list, to the experiment that was open. */
   function close() {
-    const id = card.close();
-    show();
+    const id = opened;
+    store.set({ experiment: "" }, "experiment");
     list.focus(id);
   }
 
   function update(state) {
     element.hidden = state.view !== "experiments";
     if (element.hidden) return;
-    if (experiments === null && !loading) load();
-    else if (experiments !== null && language !== state.language) show();
+    if (experiments === null) {
+      if (!loading) load();
+    } else if (language !== state.language || opened !== state.experiment) show();
   }
 
   return { element, update: (state = store.get()) => update(state) };

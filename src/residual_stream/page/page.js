@@ -39,6 +39,7 @@ export function createPage(host, data, options) {
   const explain = createExplain(root, context, context.float);
   context.prepareNumbers = explain.update;
   const views = createViews(context);
+  context.announce = views.announcer.say;
   layOut(root, views, context);
   host.replaceChildren(root);
 
