@@ -21,8 +21,9 @@ Answers = Mapping[str, Callable[[Any], dict[str, Any]]]
 class StateLink(JSComponent):
     """Ties a `LessonState` to the page that is already in the browser.
 
-    What the learner changes arrives in one message, coalesced by the browser; what
-    Python sets is sent in one message; neither is echoed.
+    What the learner changes arrives in one message, coalesced by the browser. What
+    Python sets is sent, and nothing else, so that it undoes no change of the learner's
+    that is still under way. Neither is echoed.
     """
 
     _esm = (_PAGE / "connect.mjs").read_text(encoding="utf-8")
@@ -31,7 +32,7 @@ class StateLink(JSComponent):
         self.state = state
         self._answers = answers
         super().__init__(**params)
-        self._from_browser = False
+        self._heard: dict[str, Any] = {}  # what the browser has just said
         state.param.watch(self._tell, list(state.as_dict()))
 
     def _handle_msg(self, message: Any) -> None:
@@ -42,15 +43,24 @@ class StateLink(JSComponent):
             return
         if not isinstance(message.get("state"), dict):
             return
-        self._from_browser = True
+        self._heard = dict(message["state"])
         try:
             self.state.adopt(message["state"])
         finally:
-            self._from_browser = False
+            self._heard = {}
 
-    def _tell(self, *_events: param.parameterized.Event) -> None:
-        if not self._from_browser:
-            self._send_msg({"type": "state", "state": self.state.as_dict()})
+    def _tell(self, *events: param.parameterized.Event) -> None:
+        now = self.state.as_dict()
+        names = {event.name for event in events}
+        # whoever watches the state may answer a learner's change with another
+        news = {
+            n: now[n] for n in names if n not in self._heard or now[n] != self._heard[n]
+        }
+        if "depth" in news:  # or the browser would move its step in its own way
+            news["step"] = now["step"]
+        if news:
+            self._heard |= news
+            self._send_msg({"type": "state", "state": news})
 
     def _answer(self, message: dict[str, Any]) -> None:
         kind, id_ = message.get("kind"), message.get("id")

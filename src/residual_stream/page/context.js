@@ -31,7 +31,7 @@ export function createContext(data, options) {
     ...options.state,
   };
   const read = options.address ? readAddress(location.search, { table, defaults }) : { state: {}, faults: [] };
-  const store = createStore({ ...defaults, ...read.state }, (wanted, current) => agree(wanted, current, table.maxDepth));
+  const store = createStore({ ...defaults, ...read.state }, (...change) => agree(table.maxDepth, ...change));
   const words = new Words(data.ui);
   words.language = store.get().language;
   const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };

@@ -42,17 +42,18 @@ export function createAsking() {
 /** Tie a page's store to the Panel component's model. Returns the way out. */
 export function linkToServer(model, { store, table, asking }) {
   let timer = 0;
+  let untold = new Set(SHARED); // what the server has not been told yet: at first, all
 
-  const asMessage = (state) => {
-    const shared = Object.fromEntries(SHARED.map((key) => [key, state[key]]));
-    return { ...shared, token: table.tokens[state.token] };
-  };
   const tell = () => {
-    timer = 0;
-    model.send_msg({ type: "state", state: asMessage(store.get()) });
+    const state = store.get();
+    const values = { ...state, token: table.tokens[state.token] };
+    model.send_msg({ type: "state", state: Object.fromEntries([...untold].map((key) => [key, values[key]])) });
+    untold = new Set();
   };
   const leave = store.subscribe((_state, _previous, { origin, changed }) => {
-    if (origin === "server" || !changed.some((key) => SHARED.includes(key))) return;
+    const shared = changed.filter((key) => SHARED.includes(key));
+    if (origin === "server" || shared.length === 0) return;
+    for (const key of shared) untold.add(key);
     clearTimeout(timer);
     timer = setTimeout(tell, TELL_AFTER);
   });
@@ -62,7 +63,7 @@ export function linkToServer(model, { store, table, asking }) {
       return;
     }
     const { token, ...state } = message.state;
-    store.set({ ...state, token: table.tokens.indexOf(token) }, "server");
+    store.set(token === undefined ? state : { ...state, token: table.tokens.indexOf(token) }, "server");
   });
   asking.use((message) => model.send_msg(message));
   store.set({ connected: true }, "server");

@@ -6,22 +6,22 @@ const PER_BLOCK = 6;
 export const stepCount = (depth) => 2 + PER_BLOCK * depth;
 
 /**
- * One step: {id, part, sublayer, layer, block, shows, update, delta}.
+ * One step: {id, part, sublayer, layer, block, shows}, within a block also {before, delta, update, scale, pattern}.
  *
  * part:      "input", "norm", "write" (a sublayer writes its correction), "add", "sum".
  * layer:     the block from 0 as in the trace's names; block: the same from 1.
  * shows:     the trace entry that this step computes.
  * before:    the stream's entry that the sublayer started from, update: the one it leads to,
- * delta:     the correction's entry.
+ * delta:     the correction's entry; scale, pattern: those of the step's norm and block.
  */
 export function stepAt(step, depth) {
   if (step <= 1) {
     const first = "blocks.0.resid_pre";
-    return { id: "input", part: "input", sublayer: null, layer: 0, block: 0, shows: first, stream: first };
+    return { id: "input", part: "input", sublayer: null, layer: 0, block: 0, shows: first };
   }
   if (step >= stepCount(depth)) {
     const last = `blocks.${depth - 1}.resid_post`;
-    return { id: "sum", part: "sum", sublayer: null, layer: depth - 1, block: depth, shows: last, stream: last };
+    return { id: "sum", part: "sum", sublayer: null, layer: depth - 1, block: depth, shows: last };
   }
   const layer = Math.floor((step - 2) / PER_BLOCK);
   const place = (step - 2) % PER_BLOCK;
@@ -49,7 +49,6 @@ export function stepAt(step, depth) {
     update,
     scale: `${at}${names.norm}.scale`,
     pattern: `${at}attn.pattern`,
-    stream: part === "add" ? update : before,
   };
 }
 
@@ -70,11 +69,11 @@ export function chapters(depth) {
   return list;
 }
 
-/** A valid state from a wanted one: the depth moves a step only where it must. */
-export function agree(wanted, current, maxDepth) {
+/** A valid state from a wanted one: who stands at the sum stays there, unless a step is asked for. */
+export function agree(maxDepth, wanted, current, change) {
   const depth = clamp(wanted.depth, 1, maxDepth);
-  const wasSum = current.step === stepCount(current.depth) && wanted.step === current.step;
-  const step = wasSum && depth !== current.depth ? stepCount(depth) : clamp(wanted.step, 1, stepCount(depth));
+  const staysAtSum = !("step" in change) && current.step === stepCount(current.depth);
+  const step = staysAtSum ? stepCount(depth) : clamp(wanted.step, 1, stepCount(depth));
   return { ...wanted, depth, step };
 }
 

@@ -2,7 +2,7 @@
 
 /**
  * @param initial  a valid state
- * @param agree    (wanted, current) -> a valid state; keeps step and depth together
+ * @param agree    (wanted, current, change) -> a valid state; keeps step and depth together
  */
 export function createStore(initial, agree) {
   let state = Object.freeze({ ...initial });
@@ -13,7 +13,7 @@ export function createStore(initial, agree) {
 
     /** Change some keys; origin says who did ("next", "key", "server" …). */
     set(change, origin = "control") {
-      const next = Object.freeze(agree({ ...state, ...change }, state));
+      const next = Object.freeze(agree({ ...state, ...change }, state, change));
       const changed = Object.keys(next).filter((key) => !same(next[key], state[key]));
       if (changed.length === 0) return;
       const previous = state;
