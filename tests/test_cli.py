@@ -478,3 +478,23 @@ def test_numbers_that_would_run_over_are_refused(call, tmp_path):
     done = call("trace", str(tmp_path), "--format", "json")
     assert (done.status, done.out) == (2, b"")
     assert "weights.W_V: found 1e+300, needs numbers up to 1000000" in done.err
+
+
+# --------------------------------------------------------------------------- serve
+
+
+@pytest.mark.parametrize("origin", ["http://a.example:5006", "a.example/x", "::1", ""])
+def test_an_origin_that_is_no_host_is_a_wrong_call(call, origin):
+    called = call("serve", "--port", "0", "--allow-websocket-origin", origin)
+    assert called.status == 2
+    assert re.fullmatch(r"residual-stream: .*needs HOST or HOST:PORT.*\n", called.err)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0", "::1", "::"])  # noqa: S104
+def test_an_address_of_this_machine_is_reached_as_localhost(address):
+    from residual_stream.server import Serving, origins, url
+
+    serving = Serving(address=address, origins=("lesson.example:80",))
+    assert url(serving, 5006) == "http://localhost:5006/"
+    own = ["127.0.0.1:5006", "localhost:5006"]
+    assert origins(serving, 5006) == [*own, "lesson.example:80"]

@@ -47,8 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `residual-stream trace | head`
         _write_no_more()
         return FAILED
-    except OSError as error:  # a full disk
-        print(f"residual-stream: {error.strerror or error}", file=sys.stderr)
+    except OSError as error:  # a full disk, a file that may not be read
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"residual-stream: {where}{error.strerror or error}", file=sys.stderr)
         _write_no_more()
         return FAILED
     return DONE

@@ -1,6 +1,7 @@
 """Serving a lesson: Panel's server with the lesson's files beside it."""
 
 import json
+import re
 import signal
 import socket
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ FILES_AT = "lesson-files"
 A_YEAR = 365 * 24 * 3600
 A_DAY = 24 * 3600
 LOOPBACK = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
+ORIGIN = re.compile(r"[^\s:/]+(:[0-9]{1,5})?")
 
 
 class LessonFiles(RequestHandler):
@@ -133,10 +136,7 @@ def serve_until_stopped(publication: Publication, serving: Serving) -> None:
     port = free_port(serving)
     server = serve(publication, serving, port)
     server.start()
-    signal.signal(
-        signal.SIGTERM,
-        lambda *_: server.io_loop.add_callback_from_signal(server.io_loop.stop),
-    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     print(
         f"{publication.lesson.title['en']} is served at {url(serving, port)}",
         flush=True,
@@ -160,9 +160,20 @@ def application(publication: Publication, language: str, links: Any) -> Applicat
 
 
 def origins(serving: Serving, port: int) -> list[str]:
-    """The hosts whose pages may open a websocket."""
-    own = {LOOPBACK, "localhost", serving.address} - {"0.0.0.0", "::", ""}  # noqa: S104
-    return [*(f"{host}:{port}" for host in sorted(own)), *serving.origins]
+    """The hosts whose pages may open a websocket.
+
+    raises  LessonError for one that is not a host with or without a port.
+    """
+    for origin in serving.origins:
+        if not ORIGIN.fullmatch(origin):
+            raise LessonError(
+                f"--allow-websocket-origin {origin[:60]}: needs HOST or HOST:PORT, "
+                "without http:// and without a path"
+            )
+    own = {LOOPBACK, "localhost", serving.address}.difference(EVERYWHERE)
+    # Bokeh tells a host from its port at the colon, so it takes no IPv6 address
+    hosts = sorted(host for host in own if ":" not in host)
+    return [*(f"{host}:{port}" for host in hosts), *serving.origins]
 
 
 def free_port(serving: Serving) -> int:
@@ -186,5 +197,6 @@ def free_port(serving: Serving) -> int:
 
 def url(serving: Serving, port: int) -> str:
     """What to type into a browser on this machine."""
-    host = "localhost" if serving.address in (LOOPBACK, "0.0.0.0") else serving.address  # noqa: S104
+    here = (LOOPBACK, "::1", *EVERYWHERE)
+    host = "localhost" if serving.address in here else serving.address
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
