@@ -30,7 +30,7 @@ FLOORS = (
     ({"lesson_file", "places", "example"}, NUMBERS | {"markdown_it"}),
     ({"state"}, NUMBERS | {"param"}),
     ({"page"}, VIEWS),
-    ({"app", "export", "classroom", "server", "notebook"}, VIEWS),
+    ({"app", "export", "server", "notebook"}, VIEWS),
     ({"", "cli", "__main__"}, VIEWS),
 )
 LESSON, TOP = 4, 8

@@ -1,18 +1,32 @@
 """One learner's state: bounds, what a browser may say, and nothing shared."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from residual_stream.state import HIDEABLE, LANGUAGES, VIEWS, LessonState, step_count
+from residual_stream.lesson_file import LANGUAGES
+from residual_stream.page import bundle
+from residual_stream.state import HIDEABLE, VIEWS, LessonState, step_count
 
 TOKENS = ("by", "the", "river", "bank")
 
 
 def fresh(**values) -> LessonState:
     return LessonState(TOKENS, "bank", 12, **values)
+
+
+@pytest.mark.parametrize(("name", "known"), [("HIDEABLE", HIDEABLE), ("VIEWS", VIEWS)])
+def test_the_browser_has_the_same_list_of_names(name, known):
+    listed = re.search(rf"const {name} = (\[.*?\]);", bundle.script())
+    assert json.loads(listed[1]) == list(known)
+
+
+def test_the_browser_shares_every_part_of_the_state():
+    shared = re.search(r"const SHARED = (\[.*?\]);", bundle.script())
+    assert set(json.loads(shared[1])) == set(fresh().as_dict())
 
 
 def test_a_fresh_state_is_the_lesson_s_start():

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from residual_stream import block, ops
-from residual_stream.block import STREAM, WEIGHT_AXES, Example, Parts, run
+from residual_stream.block import Example, Parts, run
 from residual_stream.experiment_file import read_weights
 from residual_stream.lab_settings import (
     LabError,
@@ -24,7 +23,7 @@ from residual_stream.lesson_file import LessonError
 from residual_stream.ops import Array
 from residual_stream.table import entry_row
 from residual_stream.trace import Trace
-from residual_stream.wirings import Weights, vary
+from residual_stream.wirings import Weights, run_layers, vary
 
 TOO_LARGE = 1e6
 CANCELLING = "weights-cancelling.toml"
@@ -90,18 +89,7 @@ def run_settings(lesson: Lesson, settings: LabSettings) -> Trace:
             return run(example, settings.depth, settings.residual, parts)
         varied = settings.varied
         layers = vary(example, varied.seed, varied.amount, settings.depth)
-        trace = Trace()
-        x = block.embed(example, trace, parts)
-        for layer, weights in enumerate(layers):
-            at = trace.at(f"blocks.{layer}.")
-            w = {
-                name: trace.weight(f"blocks.{layer}.{name}", axes, weights[name])
-                for name, axes in WEIGHT_AXES.items()
-            }
-            if layer > 0:
-                x = at("resid_pre", STREAM, "x", ops.carry, x)
-            x = block.block(x, w, at, settings.residual, parts)
-        return trace
+        return run_layers(example, layers, settings.residual, parts)
 
 
 def compute(lesson: Lesson, settings: LabSettings) -> dict[str, Any]:

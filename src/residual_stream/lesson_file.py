@@ -10,6 +10,7 @@ import numpy as np
 from residual_stream.ops import Array
 
 LANGUAGES = ("ja", "en")
+MAX_NUMBER = 1e6  # far above any use, and no depth makes an infinity of it
 
 
 class LessonError(ValueError):
@@ -134,7 +135,7 @@ class LessonFile:
         return {language: self.text(f"{key}.{language}") for language in LANGUAGES}
 
     def numbers(self, key: str, shape: tuple[int, ...]) -> Array:
-        """Finite numbers in an exact shape."""
+        """Numbers of at most `MAX_NUMBER` in an exact shape."""
         needed = f"finite numbers in the shape {list(shape)}"
         found = self.value(key, needed)
         if not _only_numbers(found):
@@ -147,6 +148,9 @@ class LessonFile:
             raise self.wrong(key, list(numbers.shape), f"the shape {list(shape)}")
         if not np.isfinite(numbers).all():
             raise self.wrong(key, found, needed)
+        largest = float(np.abs(numbers).max(initial=0))
+        if largest > MAX_NUMBER:
+            raise self.wrong(key, largest, f"numbers up to {MAX_NUMBER:.0f}")
         return numbers
 
 

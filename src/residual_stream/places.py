@@ -21,12 +21,11 @@ def lesson_folder(lesson: str) -> Path:
 
     raises  LessonError if there is no such folder, with the ids that exist.
     """
-    by_id, by_path = shipped("lessons") / lesson, Path(lesson)
+    if lesson in lesson_ids():
+        return shipped("lessons") / lesson
     try:
-        if lesson and by_path.name == lesson and by_id.is_dir():
-            return by_id
-        if lesson and by_path.is_dir():
-            return by_path
+        if lesson and Path(lesson).is_dir():
+            return Path(lesson)
     except (OSError, ValueError):  # a name too long or with a NUL in it
         pass
     shown = lesson if len(lesson) <= 60 else lesson[:57] + "…"

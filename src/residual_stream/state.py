@@ -5,8 +5,10 @@ from typing import Any
 
 import param
 
-STEPS_PER_BLOCK = 6
-LANGUAGES = ("ja", "en")
+from residual_stream.lesson import STEPS
+from residual_stream.lesson_file import LANGUAGES
+
+STEPS_PER_BLOCK = len(STEPS) - 2  # all but the input and the sum
 VIEWS = ("lesson", "experiments", "wirings", "lab")
 HIDEABLE = (
     "residual",

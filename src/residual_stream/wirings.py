@@ -16,7 +16,14 @@ from typing import Literal
 import numpy as np
 
 from residual_stream import block, ops
-from residual_stream.block import ALL_PARTS, STREAM, WEIGHT_AXES, Example, Parameters
+from residual_stream.block import (
+    ALL_PARTS,
+    STREAM,
+    WEIGHT_AXES,
+    Example,
+    Parameters,
+    Parts,
+)
 from residual_stream.ops import Array
 from residual_stream.trace import Entry, Recorder, Trace
 
@@ -44,7 +51,10 @@ def run_wiring(example: Example, wiring: Wiring, depth: int = 3) -> Trace:
 
 
 def run_layers(
-    example: Example, layers_weights: Sequence[Weights], residual: bool = True
+    example: Example,
+    layers_weights: Sequence[Weights],
+    residual: bool = True,
+    parts: Parts = ALL_PARTS,
 ) -> Trace:
     """Run an example with weights of its own for each block, as many as are given.
 
@@ -61,8 +71,8 @@ def run_layers(
         }
         for layer, weights in enumerate(layers_weights)
     ]
-    wired = partial(block.block, residual=residual, parts=ALL_PARTS)
-    return _stack(example, trace, layers, wired)
+    wired = partial(block.block, residual=residual, parts=parts)
+    return _stack(example, trace, layers, wired, parts)
 
 
 def _check(depth: int) -> None:
@@ -71,9 +81,13 @@ def _check(depth: int) -> None:
 
 
 def _stack(
-    example: Example, trace: Trace, layers: Sequence[Parameters], wired: Layer
+    example: Example,
+    trace: Trace,
+    layers: Sequence[Parameters],
+    wired: Layer,
+    parts: Parts = ALL_PARTS,
 ) -> Trace:
-    x = block.embed(example, trace, ALL_PARTS)
+    x = block.embed(example, trace, parts)
     for layer, w in enumerate(layers):
         at = trace.at(f"blocks.{layer}.")
         if layer > 0:
