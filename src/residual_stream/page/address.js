@@ -32,8 +32,8 @@ export function readAddress(query, { table, defaults }) {
   const last = stepCount(state.depth ?? defaults.depth);
   read("step", "step", "needed_step", last, whole(1, last));
   read("residual", "residual", "needed_switch", "", choice(SWITCH));
-  const words = Object.fromEntries(table.tokens.map((token, i) => [token, i]));
-  read("token", "token", "needed_token", table.tokens.join(", "), choice(words));
+  const placeOf = (text) => (table.tokens.includes(text) ? table.tokens.indexOf(text) : undefined);
+  read("token", "token", "needed_token", table.tokens.join(", "), placeOf);
   read("lang", "language", "needed_language", "", choice({ ja: "ja", en: "en" }));
   read("compare", "compare", "needed_flag", "", choice(FLAGS));
   read("projector", "projector", "needed_flag", "", choice(FLAGS));

@@ -5,9 +5,11 @@ import { stepText } from "./walk.js";
 import { stepCount } from "./steps.js";
 import { prose } from "./words.js";
 
+/** The region; every view says what it has to say through `context.announce`. */
 export function createAnnouncer(context) {
   const { words, table } = context;
   const element = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
+  context.announce = (text) => (element.textContent = text);
 
   function update(state, previous) {
     if (!previous) return;
@@ -17,11 +19,14 @@ export function createAnnouncer(context) {
     if (changed("residual")) sentences.push(words.say(state.residual ? "announce_residual_on" : "announce_residual_off"));
     if (changed("depth")) sentences.push(words.say("announce_depth", { depth: state.depth }));
     if (changed("token")) sentences.push(words.say("announce_token", { token: table.tokens[state.token] }));
+    if (changed("compare")) sentences.push(words.say(state.compare ? "announce_compare_on" : "announce_compare_off"));
+    if (changed("projector")) sentences.push(words.say(state.projector ? "announce_projector_on" : "announce_projector_off"));
+    if (changed("view")) sentences.push(words.say("announce_view", { view: words.say(`view_${state.view}`) }));
     if (changed("step")) sentences.push(stepSentence(context, state));
     if (sentences.length) element.textContent = sentences.join(" ");
   }
 
-  return { element, update, say: (text) => (element.textContent = text) };
+  return { element, update };
 }
 
 function stepSentence(context, state) {

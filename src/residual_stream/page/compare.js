@@ -4,6 +4,7 @@
 import { h, setText } from "./dom.js";
 import { createScene } from "./scene.js";
 import { stepAt } from "./steps.js";
+import { number } from "./table.js";
 
 const SAME = 1e-9;
 
@@ -29,7 +30,8 @@ export function createCompare(context) {
     return { residual, scene, heading, element: h("div", { class: "compare-side" }, heading, scene.element) };
   });
   const line = h("p", { class: "compare-line" });
-  const both = h("div", { class: "compare" }, line, h("div", { class: "compare-sides" }, ...pair.map((side) => side.element)));
+  const place = h("p", { class: "compare-place" });
+  const both = h("div", { class: "compare" }, h("div", { class: "compare-found" }, line, place), h("div", { class: "compare-sides" }, ...pair.map((side) => side.element)));
   const element = h("section", { class: "block", id: "block" }, single.element, both);
 
   function update(state, previous, options) {
@@ -52,13 +54,17 @@ export function createCompare(context) {
   function showLine(difference, state) {
     if (difference === null) {
       setText(line, words.say("no_difference"));
+      setText(place, "");
       return;
     }
     const { name, axis, single: alone } = difference;
     const labels = table.labels(table.axes(true, name).at(-1), state.language);
-    const form = (value) => value.toFixed(2).replace("-", "−");
+    const form = (value) => number(value, 2);
     const values = { name, label: alone ? "" : labels[axis], on: form(difference.on), off: form(difference.off) };
     setText(line, words.say("first_difference", values));
+    const [, layer, part] = name.match(/^blocks\.(\d+)\.(\w+)/);
+    const isFfn = ["ln2", "mlp", "mlp_out", "resid_post"].includes(part);
+    setText(place, words.say(isFfn ? "chapter_ffn" : "chapter_attention", { block: Number(layer) + 1 }));
   }
 
   return { element, update };

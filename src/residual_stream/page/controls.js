@@ -62,8 +62,9 @@ function createPlayer({ words, store }) {
     element.setAttribute("aria-pressed", timer !== 0);
   }
 
-  store.subscribe((state, previous, { origin, changed }) => {
-    if (timer && changed.includes("step") && origin !== "player") stop();
+  store.subscribe((_state, _previous, { origin, changed }) => {
+    const left = changed.includes("view") || (changed.includes("step") && origin !== "player");
+    if (timer && left) stop();
   });
   return { element, update, stop };
 }

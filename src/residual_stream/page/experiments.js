@@ -12,11 +12,10 @@ export function createExperiments(context) {
   const heading = h("h2", { tabindex: -1 });
   const lead = h("p", { class: "experiments-lead" });
   const place = h("div", { class: "experiments-place" });
-  const said = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   const head = h("div", { class: "experiments-head" }, heading, lead);
-  const element = h("section", { class: "experiments", id: "experiments" }, head, place, said);
-  const card = createExperimentCard({ context, progress, open, close, say: (text) => setText(said, text) });
-  const list = createExperimentList({ context, progress, open, say: (text) => setText(said, text) });
+  const element = h("section", { class: "experiments", id: "experiments" }, head, place);
+  const card = createExperimentCard({ context, progress, open, close, say: context.announce });
+  const list = createExperimentList({ context, progress, open, say: context.announce });
   let experiments = null;
   let language = null;
   let opened = "";

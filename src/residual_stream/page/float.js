@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 
 const GAP = 8;
 
-/** `open(anchor, content, {pinned})` shows it; a pinned one stays until it is closed. */
+/** `open(anchor, content, {label, pin})` shows it; a pinned one stays until it is closed. */
 export function createFloat(host) {
   const element = h("div", { class: "float", role: "dialog", hidden: true, tabindex: -1 });
   host.append(element);
@@ -49,16 +49,17 @@ export function createFloat(host) {
 
   const onKey = (event) => {
     if (event.key !== "Escape" || element.hidden) return;
-    event.stopPropagation();
     close({ giveBack: element.contains(event.composedPath()[0]) });
   };
   const onPress = (event) => {
     const path = event.composedPath();
     if (!element.hidden && !path.includes(element) && !path.includes(anchor)) close();
   };
-  host.addEventListener("keydown", onKey);
+  // on the document: under the pointer it is open while the focus is anywhere
+  document.addEventListener("keydown", onKey);
   document.addEventListener("pointerdown", onPress);
-  window.addEventListener("scroll", place, { passive: true });
+  // captured, since the scrolling of a box inside the page does not bubble
+  window.addEventListener("scroll", place, { passive: true, capture: true });
   window.addEventListener("resize", place);
 
   return {
@@ -70,9 +71,9 @@ export function createFloat(host) {
     isGivingBack: () => givingBack,
     anchor: () => anchor,
     remove() {
-      host.removeEventListener("keydown", onKey);
+      document.removeEventListener("keydown", onKey);
       document.removeEventListener("pointerdown", onPress);
-      window.removeEventListener("scroll", place);
+      window.removeEventListener("scroll", place, { capture: true });
       window.removeEventListener("resize", place);
       element.remove();
     },

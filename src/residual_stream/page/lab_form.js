@@ -9,7 +9,7 @@ const LAB_NORMS = ["rms", "layer", "none"];
 const LAB_WEIGHTS = ["lesson", "cancelling"];
 const LAB_CHECKS = { residual: "residual", attention: "attention", ffn: "ffn", positions: "lab_positions" };
 
-/** {element, update(settings), status(text), offer(cancelling)}; change and refuse as in createLabWords. */
+/** {element, update(settings), say(text, bad), offer(cancelling)}; change and refuse as in createLabWords. */
 export function createLabForm(context, { change, reset, refuse }) {
   const { words } = context;
   const list = createLabWords(context, change, refuse);
@@ -19,7 +19,7 @@ export function createLabForm(context, { change, reset, refuse }) {
   const norm = createSelect(LAB_NORMS, (value) => change({ norm: value }));
   const weights = createSelect(LAB_WEIGHTS, (value) => change({ weights: value }));
   const clear = h("button", { type: "button", class: "button button-small lab-reset", click: reset, "data-control": "lab-reset" });
-  const status = h("p", { class: "lab-status", role: "status" });
+  const status = h("p", { class: "lab-status" });
   const legend = h("legend", {});
   const model = h("fieldset", { class: "lab-fieldset lab-model" }, legend, clear, depth.element, parts.element, h("div", { class: "lab-selects" }, norm.element, weights.element), own.element);
   const element = h("form", { class: "lab-form", submit: (event) => event.preventDefault() }, h("div", { class: "lab-answer" }, status), model, list.element);
@@ -38,6 +38,7 @@ export function createLabForm(context, { change, reset, refuse }) {
 
   /** One line beside the controls; `bad` marks one that says what is wrong. */
   function say(text, bad = false) {
+    if (text && text !== status.textContent) context.announce(text);
     setText(status, text);
     status.classList.toggle("is-bad", bad);
   }

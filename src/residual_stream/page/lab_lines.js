@@ -7,7 +7,7 @@ import { number } from "./table.js";
 
 const LAB_HEIGHT = 40; // units; 100 wide
 
-/** {element, update({heading, note, panels, range, form})} for any list of panels. */
+/** {element, update({title, text, list, range, form})} for any list of panels. */
 export function createLabPanels() {
   const [heading, note] = [h("h3", {}), h("p", { class: "lab-hint" })];
   const grid = h("div", { class: "lab-panels" });
@@ -15,7 +15,7 @@ export function createLabPanels() {
   let panels = [];
 
   /**
-   * panels: [{title, lines: [[…]], bold, cells}]: bold is the place of the followed line;
+   * list: [{title, lines: [[…]], bold, cells}]: bold is the place of the followed line;
    * cells: null, or {table, ends: [[name, index], [name, index]]} of its first and last value.
    */
   function update({ title, text, list, range, form = number }) {

@@ -27,6 +27,7 @@ export function createMasthead(context) {
       const { nodes } = data.prose[state.language].reading[intro];
       lead.replaceChildren(...prose(nodes, data.fills.reading[intro], context.onLink));
     }
+    lead.hidden = state.view !== "lesson";
     language.update(words.say("language"), ["日本語", "English"], state.language);
     language.element.hidden = state.hide.includes("language");
     theme.update(words.say("theme"), THEMES.map((name) => words.say(`theme_${name}`)), state.theme);
@@ -41,13 +42,14 @@ export function createMasthead(context) {
 
 function createCopy(context, button) {
   const { words } = context;
-  const said = h("span", { class: "copy-said", role: "status" });
+  const said = h("span", { class: "copy-said" });
   const element = h("span", { class: "copy" });
   const press = button("copy", async () => {
     const link = context.address.link();
     try {
       await navigator.clipboard.writeText(link);
       setText(said, words.say("copied"));
+      context.announce(words.say("copied"));
     } catch {
       // no clipboard without a secure page: show the link, ready to be copied by hand
       setText(said, "");
@@ -74,13 +76,15 @@ const KEY_ROWS = [
 export function createHelp({ words }) {
   const title = h("h2", {});
   const rows = KEY_ROWS.map(([keys, text]) => ({ text, meaning: h("dd", {}), keys: h("dt", {}, h("kbd", {}, keys)) }));
+  const pointing = h("p", { class: "help-more" });
   const close = h("button", { type: "button", class: "button", click: () => element.close() });
-  const element = h("dialog", { class: "help" }, title, h("dl", {}, ...rows.map(({ keys, meaning }) => h("div", {}, keys, meaning))), close);
+  const element = h("dialog", { class: "help" }, title, h("dl", {}, ...rows.map(({ keys, meaning }) => h("div", {}, keys, meaning))), pointing, close);
 
   function update() {
     element.setAttribute("aria-label", words.say("help_title"));
     setText(title, words.say("help_title"));
     rows.forEach(({ text, meaning }) => setText(meaning, words.say(text)));
+    setText(pointing, words.say("help_more"));
     setText(close, words.say("help_close"));
   }
 

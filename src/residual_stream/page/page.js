@@ -39,13 +39,12 @@ export function createPage(host, data, options) {
   const explain = createExplain(root, context, context.float);
   context.prepareNumbers = explain.update;
   const views = createViews(context);
-  context.announce = views.announcer.say;
   layOut(root, views, context);
   host.replaceChildren(root);
 
   const update = (state, previous, change = {}) => {
     context.words.language = state.language;
-    dress(root, state, options);
+    dress(root, state, options, data.lesson.title);
     const motion = moves(state, previous, change);
     context.motion.stop();
     for (const view of Object.values(views)) view.update(state, previous, { motion });
@@ -67,6 +66,7 @@ export function createPage(host, data, options) {
 
 function createViews(context) {
   const goTo = (block) => context.store.set({ step: block === 0 ? 1 : lastStepOf(block) }, "map");
+  const announcer = createAnnouncer(context); // before the views that speak through it
   return {
     masthead: createMasthead(context),
     help: context.help,
@@ -85,7 +85,7 @@ function createViews(context) {
     experiments: createExperiments(context),
     wirings: createWirings(context),
     lab: createLab(context),
-    announcer: createAnnouncer(context),
+    announcer,
   };
 }
 
@@ -123,13 +123,14 @@ function placeSettings(context, { dock, settings }, stage) {
 }
 
 /** The parts of the state that the whole page wears. */
-function dress(root, state, options) {
+function dress(root, state, options, titles) {
   root.lang = state.language;
   root.dataset.theme = state.theme;
   root.classList.toggle("is-projector", state.projector);
   root.classList.toggle("is-compare", state.compare);
   if (!options.address) return;
   document.documentElement.lang = state.language;
+  document.title = titles[state.language];
   document.documentElement.dataset.theme = state.theme;
   document.documentElement.classList.toggle("is-projector", state.projector);
   try {
@@ -147,16 +148,17 @@ function moves(state, previous, { origin, changed }) {
 }
 
 function keyActions({ store, help }) {
-  const inLesson = (change, origin) => {
+  // a control that the address takes away has no key either
+  const inLesson = (change, origin, control) => {
     const state = store.get();
-    if (state.view === "lesson") store.set(change(state), origin);
+    if (state.view === "lesson" && !state.hide.includes(control)) store.set(change(state), origin);
   };
   return {
     next: () => inLesson(({ step }) => ({ step: step + 1 }), "key"),
     back: () => inLesson(({ step }) => ({ step: step - 1 }), "back"),
     start: () => inLesson(() => ({ step: 1 }), "start"),
-    residual: () => inLesson(({ residual }) => ({ residual: !residual }), "switch"),
-    depth: (change) => inLesson(({ depth }) => ({ depth: depth + change }), "key"),
+    residual: () => inLesson(({ residual }) => ({ residual: !residual }), "switch", "residual"),
+    depth: (change) => inLesson(({ depth }) => ({ depth: depth + change }), "key", "depth"),
     help: () => help.open(),
   };
 }

@@ -80,7 +80,7 @@ export function linkToServer(model, { store, table, asking }) {
 const probe = () => document.querySelector("script[src]")?.src ?? location.href;
 
 /** The quiet line: shown while the server is away, with a way back when it returns. */
-export function createServerLine({ words, store }) {
+export function createServerLine({ words, store, announce }) {
   const text = h("span", {});
   const again = h("a", { class: "server-again", hidden: true });
   const element = h("p", { class: "server-line", hidden: true }, text, " ", again);
@@ -103,13 +103,15 @@ export function createServerLine({ words, store }) {
       back = false;
     }
     update();
-    if (!back) timer = setTimeout(look, LOOK_EVERY);
+    if (back) announce(text.textContent);
+    else timer = setTimeout(look, LOOK_EVERY);
   }
 
   function lost() {
     if (away) return;
     away = true;
     update();
+    announce(text.textContent);
     timer = setTimeout(look, LOOK_EVERY);
   }
 

@@ -4,6 +4,7 @@
 import { h, setText } from "./dom.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { number } from "./table.js";
+import { subscript } from "./words.js";
 
 const VECTOR_ZERO = 100 / 3; // where the zero line stands, in % of the width
 const VECTOR_REACH = 0.97; // of the room on a side, for the largest value there
@@ -32,7 +33,7 @@ export function createVectorBars(context) {
     element.classList.toggle("is-norm", facts.step.part === "norm");
     setText(copy, words.say("normalised_copy"));
     words.say("scale_divides").split("{scale}").forEach((text, i) => divide[i] && setText(divide[i], text));
-    if (facts.step.part === "norm") showNumber(scale, table, facts.residual, facts.step.scale, [facts.token]);
+    if (facts.step.part === "norm") showNumber(scale, table, facts.residual, facts.step.scale, [facts.token], (value) => number(value, 2));
     else clearNumber(scale);
   }
 
@@ -60,16 +61,14 @@ export function clearNumber(element) {
 export function stateSymbol(name) {
   const [, layer, state] = name.match(/^blocks\.(\d+)\.(.+)$/);
   const block = { resid_pre: Number(layer), resid_post: Number(layer) + 1 }[state];
-  return block === undefined ? "x" : `x${vectorSubscript(block)}`;
+  return block === undefined ? "x" : `x${subscript(block)}`;
 }
 
 /** Δ₁ for the first correction, in the order in which the run wrote them. */
 export function deltaSymbol(table, residual, name) {
   const place = table.word(residual, 0).corrections.indexOf(name);
-  return place < 0 ? "Δ" : `Δ${vectorSubscript(place + 1)}`;
+  return place < 0 ? "Δ" : `Δ${subscript(place + 1)}`;
 }
-
-const vectorSubscript = (value) => [...String(value)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("");
 
 function createVectorRow() {
   const bars = Object.fromEntries(VECTOR_BARS.map((name) => [name, h("i", { class: `scene-bar is-${name}` })]));
@@ -85,7 +84,9 @@ function createVectorRow() {
 function fillVectorRow(row, axis, label, facts, { table, words }) {
   const { residual, token, step, names } = facts;
   const values = vectorValues(table, facts, axis);
-  const decimals = addsUp(values, 1) ? 1 : 2;
+  // what is divided by a small scale needs a second decimal for the quotient to be followed
+  const small = step.part === "norm" && table.row(residual, step.scale, token) < 0.3;
+  const decimals = addsUp(values, 1) && !small ? 1 : 2;
   const isCut = !residual && (step.part === "add" || step.part === "sum");
   const plain = (value) => number(value, decimals);
   const signed = (value) => (plain(value).startsWith("−") || (step.part === "write" && Number(plain(value)) === 0) ? "" : "+") + plain(value);

@@ -3,6 +3,7 @@
 import { h, setText } from "./dom.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { setting } from "./table.js";
+import { deltaSymbol, stateSymbol } from "./vector_bars.js";
 import { chapters, stepAt, stepCount } from "./steps.js";
 import { prose, subscript } from "./words.js";
 
@@ -62,17 +63,30 @@ export function createStep(context) {
   const title = h("h2", { class: "step-title" });
   const text = h("div", { class: "step-text" });
   const formula = h("p", { class: "step-formula" });
+  const what = h("p", { class: "step-what" });
   const numbers = h("p", { class: "step-numbers", "data-numbers": "" });
   const code = createCode(context);
-  const element = h("section", { class: "step", id: "step", tabindex: -1 }, count, title, text, formula, numbers, code.element);
+  const element = h("section", { class: "step", id: "step", tabindex: -1 }, count, title, text, formula, what, numbers, code.element);
 
-  function update(state) {
-    const content = stepText(context, state);
-    element.setAttribute("aria-label", words.say("step"));
-    setText(count, words.say("step_of", { step: state.step, steps: stepCount(state.depth) }));
+  let told = "";
+
+  /** New text has new links: the focus that one of the old had goes to the region. */
+  function tell(content) {
+    const now = JSON.stringify(content);
+    if (now === told) return;
+    told = now;
+    const held = [title, text].some((part) => part.contains(element.getRootNode().activeElement));
     title.replaceChildren(...prose(content.title, content.fills, context.onLink));
     text.replaceChildren(...prose(content.nodes, content.fills, context.onLink));
+    if (held) element.focus({ preventScroll: true });
+  }
+
+  function update(state) {
+    element.setAttribute("aria-label", words.say("step"));
+    setText(count, words.say("step_of", { step: state.step, steps: stepCount(state.depth) }));
+    tell(stepText(context, state));
     showFormula(formula, context, state);
+    setText(what, whatIsShown(context, state));
     showNumbers(numbers, context, state);
     code.update(state);
   }
@@ -88,6 +102,15 @@ function showFormula(element, context, state) {
   const [before, marked, after] = formula.split(/[«»]/);
   element.setAttribute("aria-label", `${context.words.say("formula")}: ${before}${marked}${after}`);
   element.replaceChildren(before, h("mark", {}, marked), after);
+}
+
+/** What the step's numbers are: the draft, a copy, a correction or a state. */
+function whatIsShown({ table, words }, { step, depth, residual }) {
+  const { part, shows } = stepAt(step, depth);
+  if (part === "input") return words.say("ribbon");
+  if (part === "norm") return words.say("normalised_copy");
+  if (part === "write") return words.say("step_correction", { delta: deltaSymbol(table, residual, shows) });
+  return words.say(part === "sum" ? "sum_total" : "step_state", { state: stateSymbol(shows) });
 }
 
 function showNumbers(element, context, state) {

@@ -22,7 +22,7 @@ const wiringsPlaces = (value) => number(value, 2);
 /** The view; its data is loaded when it is first shown. */
 export function createWirings(context) {
   const { words, store, table, load } = context;
-  const [heading, lead, line, note] = [h("h2", {}), h("p", { class: "wirings-lead" }), h("p", { class: "wirings-line", role: "status" }), h("p", { class: "wirings-note" })];
+  const [heading, lead, line, note] = [h("h2", {}), h("p", { class: "wirings-lead" }), h("p", { class: "wirings-line" }), h("p", { class: "wirings-note" })];
   const token = createSelect(table.tokens.map((_, i) => String(i)), (value) => store.set({ token: Number(value) }));
   const chooser = createSelect(["1", "2", "3"], (value) => {
     block = Number(value);
@@ -40,6 +40,7 @@ export function createWirings(context) {
     load("wirings").then(build, () => {
       asked = false; // the next showing asks again
       setText(line, words.say("wirings_failed"));
+      context.announce(line.textContent);
     });
   }
 
