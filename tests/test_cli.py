@@ -211,7 +211,11 @@ def test_json_is_what_the_interfaces_say(call, trace, bank):
     assert [record["name"] for record in content["records"]] == list(trace)
     for record in content["records"]:
         entry = trace.entries[record["name"]]
-        assert {*record} == {"name", "dims", "inputs", "weights", "formula", "value"}
+        assert {*record} == {
+            *("name", "dims", "inputs", "value"),
+            *("weights", "formula", "place", "source"),
+        }
+        assert (record["place"], record["source"]) == (entry.place, entry.source)
         assert record["dims"] == list(entry.axes)
         assert record["inputs"] == list(entry.inputs)
         assert record["weights"] == list(entry.weights)

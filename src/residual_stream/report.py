@@ -62,6 +62,8 @@ def as_json(report: Report, _decimals: int) -> bytes:
                 "inputs": list(entry.inputs),
                 "weights": list(entry.weights),
                 "formula": entry.formula,
+                "place": entry.place,
+                "source": entry.source,
                 "value": entry.value.tolist(),
             }
             for entry in report.trace.entries.values()
