@@ -5,6 +5,15 @@ import { numberElement, showNumber } from "./numbers.js";
 import { stepAt } from "./steps.js";
 
 const TITLES = {
+  embed: "m_embed",
+  pos_embed: "m_positions",
+  resid_pre: "m_stream",
+  resid_mid: "m_stream",
+  resid_post: "m_stream",
+  "ln1.scale": "m_scale",
+  "ln2.scale": "m_scale",
+  "ln1.normalized": "m_normalised",
+  "ln2.normalized": "m_normalised",
   "attn.q": "m_q",
   "attn.k": "m_k",
   "attn.v": "m_v",

@@ -61,7 +61,7 @@ export function createLabMap({ words }, onBlock) {
     ["ribbon", "so_far", "latest"].forEach((name, i) => setText(keys[i].word, words.say(name)));
     keys[1].element.hidden = !residual;
     keys[2].element.hidden = residual;
-    setText(ribbon.firstChild, number(word.x0_length));
+    setText(ribbon.firstChild, `x₀ ${number(word.x0_length)}`);
     setText(pointer, "");
     [1, depth].forEach((one, i) => setText(ends[i], words.say("map_hover_block", { block: one })));
     ends[1].hidden = depth === 1;
