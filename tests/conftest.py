@@ -1,11 +1,23 @@
-"""What the tests share: the shipped lesson's example, and runs of it."""
+"""What the tests share: the lesson's example and runs of it, its page in a browser."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from chromium import FLAGS, executable
 from residual_stream import Example, Trace, run
 from residual_stream.example import NamedExample, read_example
-from residual_stream.places import DEFAULT_LESSON, lesson_folder
+from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
 
 # the same cases each time, so that a gate which was green once stays green
 settings.register_profile(
@@ -54,3 +66,227 @@ def trace_off(example: Example) -> Trace:
 def deep_trace_off(example: Example) -> Trace:
     """Residual off at depth 6, where the lesson looks at what is left."""
     return run(example, depth=6, residual=False)
+
+
+# ------------------------------------------------------------------- the page
+
+COMMANDS = Path(sys.executable).parent
+SERVED_AT = re.compile(r"https?://[\w.:\[\]-]+/\S*")
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce", "locale": "en-US"}
+
+# drawn: the table is there and the visible depth maps; linked: Python answers
+LIVE = """async ({linked, patience}) => {
+  const waiting = async () => {
+    const page = await globalThis.ResidualStream?.page;
+    if (!page) return "the page's script";
+    const maps = [...page.root.querySelectorAll(".depth-map-slot.is-waiting")];
+    if (maps.some((map) => map.checkVisibility())) return "the depth map";
+    if (!Bokeh.documents.every((document) => document.is_idle)) return "Bokeh";
+    return linked && !page.asking.hasServer() ? "the server" : null;
+  };
+  const end = performance.now() + patience;
+  while (performance.now() < end && await waiting()) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return await waiting();
+}"""
+
+
+@dataclass
+class LessonPage:
+    """The lesson in a browser page, and what went wrong there."""
+
+    page: Any
+    home: str = ""
+    forgiven: tuple[str, ...] = ()
+    faults: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        on = self.page.on
+        on("console", self._heard)
+        on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        on("request", lambda request: self._asked(request.url))
+        on("websocket", lambda socket: self._asked(socket.url))
+        on("requestfailed", self._failed)
+        on("response", self._answered)
+
+    def open(self, url: str, *, linked: bool, ready: bool) -> "LessonPage":
+        """Go there and, if it is a page of the lesson, wait until it is live."""
+        self.leave()
+        self.home = re.match(r"\w+://[^/]*/", url)[0]
+        self.forgiven = ()
+        self.requests.clear()
+        self.page.goto(url, wait_until="commit")
+        if ready:
+            self.wait_live(linked=linked)
+        return self
+
+    def leave(self) -> None:
+        """Away from whatever is shown, so that nothing of it is left."""
+        self.page.mouse.move(0, 0)
+        if self.page.url.startswith("http"):
+            self.page.evaluate("localStorage.clear()")
+        self.page.goto("about:blank")
+
+    def wait_live(self, *, linked: bool = True) -> None:
+        missing = self.page.evaluate(LIVE, {"linked": linked, "patience": 20_000})
+        assert missing is None, f"{self.page.url} still waits for {missing}"
+
+    def put(self, **change: Any) -> None:
+        """Set the page's state at once, as one change."""
+        call = "change => ResidualStream.page.then((page) => page.store.set(change))"
+        self.page.evaluate(call, change)
+
+    def state(self) -> dict[str, Any]:
+        """What the page's own state is; the word as its name."""
+        return self.page.evaluate(
+            """async () => {
+              const {store, table} = await ResidualStream.page;
+              const {theme, ...state} = store.get();
+              return {...state, token: table.tokens[state.token]};
+            }"""
+        )
+
+    def region(self, name: str) -> Any:
+        return self.page.get_by_role("region", name=name, exact=True)
+
+    def button(self, name: str) -> Any:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def press(self, name: str) -> None:
+        """Press a button without waiting for the pointer to get there."""
+        self.button(name).dispatch_event("click")
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of all elements, in one question to the browser."""
+        return self.page.locator(selector).all_text_contents()
+
+    def _heard(self, message: Any) -> None:
+        if message.type in ("warning", "error"):
+            self._note(f"console {message.type}: {message.text}")
+
+    def _asked(self, url: str) -> None:
+        self.requests.append(url)
+        here = (self.home, self.home.replace("http", "ws", 1), "data:", "blob:")
+        if not url.startswith(here):
+            self._note(f"foreign request: {url}")
+
+    def _failed(self, request: Any) -> None:
+        # a page that is left gives up what it was still loading
+        if request.failure != "net::ERR_ABORTED":
+            self._note(f"failed request: {request.url}: {request.failure}")
+
+    def _answered(self, response: Any) -> None:
+        if response.status >= 400:
+            self._note(f"answer {response.status}: {response.url}")
+
+    def _note(self, fault: str) -> None:
+        if not any(text in fault for text in self.forgiven):
+            self.faults.append(fault)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that runs in a process of its own."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+
+@contextmanager
+def serving(*command: str, **environment: str) -> Iterator[Served]:
+    """Start a command that serves, read its URL, and stop it in the end."""
+    import os
+
+    process = subprocess.Popen(
+        [str(COMMANDS / command[0]), *command[1:]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | environment,
+    )
+    try:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if found := SERVED_AT.search(line):
+                yield Served(found[0], process)
+                break
+        else:
+            pytest.fail(f"{command} served nothing: {''.join(said)}")
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Served]:
+    """What a teacher starts: `residual-stream serve`."""
+    with serving("residual-stream", "serve", "--port", "0") as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
+    args = [*browser_type_launch_args.get("args", ()), *FLAGS]
+    return browser_type_launch_args | {"executable_path": executable(), "args": args}
+
+
+@pytest.fixture(scope="session")
+def pages(browser: Any) -> Callable[..., LessonPage]:
+    """One page for each set of a context's options, used again by every test."""
+    made: dict[str, LessonPage] = {}
+
+    def page_for(**options: Any) -> LessonPage:
+        key = json.dumps(options, sort_keys=True)
+        if key not in made:
+            context = browser.new_context(**{**OPTIONS, **options})
+            context.set_default_timeout(10_000)
+            made[key] = LessonPage(context.new_page())
+        return made[key]
+
+    return page_for
+
+
+@pytest.fixture
+def page_at(
+    pages: Callable[..., LessonPage], request: pytest.FixtureRequest
+) -> Iterator[Callable[..., LessonPage]]:
+    """Open the lesson with a query, live; whatever goes wrong there fails the test.
+
+    at:       another server's URL, or a file's.
+    linked:   False for a page that has no Python behind it.
+    ready:    False for a page that only holds the lesson: it is not waited for.
+    options:  of the browser context, e.g. viewport=PHONE.
+    """
+    used: list[LessonPage] = []
+
+    def open_page(
+        query: str = "",
+        *,
+        at: str = "",
+        linked: bool = True,
+        ready: bool = True,
+        **options: Any,
+    ) -> LessonPage:
+        url = at or request.getfixturevalue("server").url
+        lesson = pages(**options)
+        used.append(lesson)
+        return lesson.open(url + query, linked=linked, ready=ready)
+
+    yield open_page
+    for lesson in used:
+        lesson.leave()
+    faults = [fault for lesson in used for fault in lesson.faults]
+    for lesson in used:
+        lesson.faults.clear()
+    assert not faults, "\n".join(faults)
+
+
+@pytest.fixture(scope="session")
+def ui() -> dict[str, dict[str, str]]:
+    """The page's texts by key and language."""
+    return tomllib.loads((shipped("lessons") / "ui.toml").read_text(encoding="utf-8"))

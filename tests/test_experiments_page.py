@@ -1,0 +1,173 @@
+"""Predict, run, see: every experiment played in the page, in both languages."""
+
+import pytest
+
+from conftest import PHONE
+from residual_stream.experiments import experiments_data
+from residual_stream.lesson import load_lesson
+from residual_stream.places import DEFAULT_LESSON, lesson_folder
+
+IDS = [f"{group}{number}" for group in "FG" for number in range(1, 6)]
+LANGUAGES = ("ja", "en")
+
+# texts of pictures that stick out of the page
+OUTSIDE = """width => [...document.querySelectorAll("figure.charts svg text")]
+  .filter((text) => text.getBoundingClientRect().right > width + 1
+    || text.getBoundingClientRect().left < -1)
+  .map((text) => text.textContent)"""
+
+
+@pytest.fixture(scope="module")
+def data():
+    lesson = load_lesson(lesson_folder(DEFAULT_LESSON))
+    return {e["id"]: e for e in experiments_data(lesson)["experiments"]}
+
+
+def plain(nodes, fills) -> str:
+    """What a tree of prose says, without the space between its paragraphs."""
+    texts = [
+        node
+        if isinstance(node, str)
+        else fills[node[1]]
+        if node[0] == "slot"
+        else plain(node[2:], fills)
+        for node in nodes
+    ]
+    return "".join(texts)
+
+
+def show(lesson, name):
+    """From wherever the view is, through the list, to one experiment."""
+    if lesson.page.locator(".experiments-back").count():
+        lesson.page.locator(".experiments-back").click()
+    lesson.page.locator(".experiments-open", has_text=name).click()
+
+
+def opened(page_at, name, language="en"):
+    lesson = page_at(f"?view=experiments&lang={language}")
+    show(lesson, name)
+    return lesson
+
+
+def choose(lesson, option):
+    lesson.page.check(f"input[type=radio][value={option}]")
+
+
+def run(lesson):
+    lesson.page.locator(".experiments-go button").click()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_prediction_gets_its_own_answer(page_at, data, ui, language):
+    lesson = page_at(f"?view=experiments&lang={language}")
+    for name, experiment in data.items():
+        show(lesson, name)
+        for option in experiment["options"]:
+            choose(lesson, option)
+            run(lesson)
+            piece = f"answer-{option}"
+            told, fills = experiment["prose"][language][piece], experiment["fills"]
+            answer = lesson.page.locator(".experiments-answer")
+            assert answer.locator("h3").inner_text() == plain(
+                told["title"], fills[piece]
+            )
+            shown = answer.locator(".experiments-text").text_content()
+            assert shown == plain(told["nodes"], fills[piece])
+            key = "right" if option == experiment["right"] else "wrong"
+            verdict = answer.locator(".experiments-verdict").inner_text()
+            assert verdict.endswith(ui[f"experiments_{key}"][language])
+            figures = lesson.page.locator("figure.charts")
+            assert figures.count() == len(experiment["pictures"])
+
+
+def test_nothing_is_shown_before_a_prediction(page_at, ui):
+    lesson = opened(page_at, "F1")
+    button = lesson.page.locator(".experiments-go button")
+    assert button.get_attribute("aria-disabled") == "true"
+    button.press("Enter")
+    assert lesson.page.locator("figure.charts").count() == 0
+    assert lesson.page.evaluate("document.activeElement.type") == "radio"
+    hint = lesson.page.locator(".experiments-hint").inner_text()
+    assert hint == ui["experiments_choose_first"]["en"]
+
+
+def test_an_experiment_can_be_played_with_the_keyboard_alone(page_at, data):
+    lesson = opened(page_at, "F3")
+    keyboard = lesson.page.keyboard
+    lesson.page.locator("input[type=radio]").first.focus()
+    for key in ("Space", "ArrowDown", "ArrowDown", "Tab", "Enter"):
+        keyboard.press(key)
+    focused = lesson.page.evaluate("document.activeElement.textContent")
+    fills = data["F3"]["fills"]["answer-c"]
+    assert focused == plain(data["F3"]["prose"]["en"]["answer-c"]["title"], fills)
+    said = lesson.page.locator("[aria-live=polite]").text_content()
+    assert said.startswith("As predicted. ")
+    assert lesson.state()["step"] == 1  # the arrows moved the radios only
+
+
+def test_the_first_prediction_is_kept_until_it_is_cleared(page_at, ui):
+    lesson = opened(page_at, "G1")
+    choose(lesson, "a")
+    run(lesson)
+    lesson.page.locator(".experiments-back").click()
+    done = lesson.page.locator(".experiments-foot")
+    assert "1 of 10" in done.inner_text()
+    lesson.page.reload()
+    lesson.wait_live()
+    assert lesson.texts(".experiments-done") == [f"✓ {ui['experiments_done']['en']}"]
+    lesson.press(ui["experiments_reset"]["en"])
+    assert lesson.texts(".experiments-done") == []
+    assert "0 of 10" in done.inner_text()
+
+
+def test_the_next_experiment_follows_and_the_last_leads_to_the_list(page_at):
+    lesson = opened(page_at, "G4")
+    choose(lesson, "b")
+    run(lesson)
+    lesson.page.locator(".experiments-next").click()
+    assert lesson.texts(".experiments-which") == ["Experiment G5"]
+    assert lesson.page.locator("figure.charts").count() == 0
+    choose(lesson, "c")
+    run(lesson)
+    lesson.page.locator(".experiments-rest button").click()
+    assert lesson.page.locator(".experiments-open").count() == 10
+
+
+def test_a_change_of_language_keeps_prediction_and_answer(page_at, data):
+    lesson = opened(page_at, "F2")
+    choose(lesson, "b")
+    run(lesson)
+    lesson.put(language="ja")
+    answer = lesson.page.locator(".experiments-answer h3").inner_text()
+    assert answer == plain(data["F2"]["prose"]["ja"]["answer-b"]["title"], [])
+    assert lesson.page.locator("input[value=b]").is_checked()
+
+
+def test_pictures_have_words_on_their_axes_and_their_numbers_as_text(page_at, data):
+    lesson = page_at("?view=experiments&lang=en")
+    for name, experiment in data.items():
+        show(lesson, name)
+        choose(lesson, "a")
+        run(lesson)
+        figures = lesson.page.locator("figure.charts")
+        for place, picture in enumerate(experiment["pictures"]):
+            figure = figures.nth(place)
+            cells = [c for c in figure.locator("td").all_text_contents() if c]
+            assert len(cells) == len(picture["rows"]) * len(picture["columns"])
+            if picture["kind"] in ("lines", "bars"):
+                axis = figure.locator("svg .charts-axis").first.text_content()
+                assert axis == picture["y"]["en"]
+                label = figure.locator("svg.charts-svg").get_attribute("aria-label")
+                assert label == picture["title"]["en"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_experiment_is_wider_than_its_page(page_at, width):
+    viewport = {**PHONE, "width": width}
+    lesson = page_at("?view=experiments&lang=ja", viewport=viewport)
+    for name in IDS:
+        show(lesson, name)
+        choose(lesson, "a")
+        run(lesson)
+        assert lesson.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert lesson.page.evaluate(OUTSIDE, width) == [], name

@@ -1,0 +1,246 @@
+"""The page on its own: nothing from outside, no server, a file, within another page."""
+
+import re
+import socket
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import residual_stream
+from conftest import COMMANDS, serving
+
+APP = Path(residual_stream.__file__).parent / "app.py"
+VIEWS = ("lesson", "experiments", "wirings", "lab")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def every_view(lesson) -> None:
+    """Show each view, the comparison, both themes and languages, and a deep walk."""
+    for view in VIEWS:
+        lesson.put(view=view)
+        expect(lesson.page.locator("main")).to_be_visible()
+    lesson.put(view="lesson", compare=True, depth=12, step=74, theme="dark")
+    lesson.wait_live(linked=False)
+    lesson.put(compare=False, language="ja", step=3, theme="light", residual=False)
+    lesson.put(language="en")
+    expect(lesson.region("Step")).to_contain_text("Step 3 of 74")
+
+
+# -------------------------------------------------------- nothing leaves the origin
+
+
+def test_nothing_is_fetched_from_elsewhere(page_at, server):
+    """The fixture fails for any request to another origin; the policy allows none."""
+    lesson = page_at()
+    every_view(lesson)
+    assert len(lesson.requests) > 5
+    assert {re.match(r"\w+:(//[^/]+)?", url)[0] for url in lesson.requests} <= {
+        server.url.rstrip("/"),
+        server.url.rstrip("/").replace("http", "ws"),
+        "blob:",
+        "data:",
+    } | {"blob:http:"}
+
+
+def test_the_policy_stands_before_everything_that_could_break_it(page_at):
+    lesson = page_at()
+    policy = lesson.page.locator("meta[http-equiv=Content-Security-Policy]")
+    said = policy.get_attribute("content")
+    rules = dict(rule.strip().split(" ", 1) for rule in said.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert "unsafe-eval" not in said
+    assert "'unsafe-inline'" not in rules["script-src"]
+    assert not re.search(r"https?:|\*", said)
+    first = lesson.page.evaluate("""() => {
+      const head = [...document.head.children];
+      const policy = head.findIndex((one) =>
+        one.httpEquiv === "Content-Security-Policy");
+      return head.slice(0, policy).filter((one) =>
+        ["SCRIPT", "STYLE", "LINK"].includes(one.tagName)).length;
+    }""")
+    assert first == 0
+
+
+def test_what_the_policy_forbids_does_not_happen(page_at):
+    lesson = page_at()
+    lesson.forgiven = ("Content Security Policy", "foreign request", "csp", "blocked")
+    tried = lesson.page.evaluate("""async () => {
+      const tried = {};
+      const script = document.createElement("script");
+      script.textContent = "globalThis.ran = true";
+      document.body.append(script);
+      tried.inline = globalThis.ran === true;
+      const yes = () => true, no = () => false;
+      tried.elsewhere = await fetch("http://127.0.0.2:9/").then(yes, no);
+      const image = new Image();
+      tried.image = await new Promise((resolve) => {
+        image.onload = () => resolve(true);
+        image.onerror = () => resolve(false);
+        image.src = "http://127.0.0.2:9/x.png";
+      });
+      return tried;
+    }""")
+    assert tried == {"inline": False, "elsewhere": False, "image": False}
+
+
+@contextmanager
+def panel_served(app: Path):
+    """What `panel serve` makes of a file."""
+    port = str(free_port())
+    where = ("--port", port, "--address", "127.0.0.1")
+    with serving("panel", "serve", str(app), *where):
+        yield f"http://127.0.0.1:{port}/{app.stem}"
+
+
+@pytest.fixture(scope="module", params=["in place", "from another folder"])
+def panel_serve(request, tmp_path_factory):
+    """A plain `panel serve` on the package's app file, or on a link to it."""
+    app = APP
+    if request.param == "from another folder":
+        app = tmp_path_factory.mktemp("elsewhere") / "lesson.py"
+        app.symlink_to(APP)
+    with panel_served(app) as url:
+        yield url
+
+
+def test_a_plain_panel_serve_does_as_well(page_at, panel_serve):
+    lesson = page_at("?step=4&token=river", at=panel_serve)
+    expect(lesson.region("Step")).to_contain_text("Step 4 of 20")
+    every_view(lesson)
+    lesson = page_at("?step=²&depth=4?x&lang=ja", at=panel_serve)
+    expect(lesson.page.get_by_role("alert").locator("li")).to_have_count(2)
+
+
+# ------------------------------------------------------------------- without a server
+
+
+def test_the_lesson_goes_on_without_its_server_and_finds_back(page_at):
+    port = str(free_port())
+    command = ("residual-stream", "serve", "--port", port)
+    with serving(*command) as served:
+        lesson = page_at("?step=4&depth=6&token=river", at=served.url)
+        page = lesson.page
+        page.clock.install()
+        line = page.locator(".server-line")
+        expect(line).to_be_hidden()
+        lesson.forgiven = ("WebSocket", "ERR_CONNECTION_REFUSED", "Lost websocket")
+        served.process.kill()
+        served.process.wait()
+    expect(line).to_contain_text("The server is away; the lesson goes on here.")
+    assert page.get_by_role("alert").count() == 0  # nothing shouts
+    lesson.button("Next").click()
+    page.get_by_role("switch", name="Residual").click()
+    page.get_by_role("slider", name="Depth").fill("5")
+    expect(lesson.region("Step")).to_contain_text("Step 5 of 32")
+    state = lesson.state()
+    assert (state["residual"], state["depth"], state["token"]) == (False, 5, "river")
+    lesson.put(language="ja")
+    expect(line).to_contain_text("サーバーに接続できません")
+    lesson.put(language="en")
+    page.clock.run_for(4000)
+    again = page.get_by_role("link", name="Connect again")
+    expect(again).to_be_hidden()
+    with serving(*command):
+        page.clock.run_for(4000)
+        expect(line).to_contain_text("The server is back.")
+        page.clock.resume()
+        again.click()
+        lesson.wait_live()
+        assert lesson.state() == state
+        expect(line).to_be_hidden()
+
+
+# --------------------------------------------------------------------- the one file
+
+
+@pytest.fixture(scope="module")
+def offline_file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("offline") / "lesson.html"
+    command = [COMMANDS / "residual-stream", "export", "-o", path]
+    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    return path
+
+
+def test_the_exported_file_needs_nothing_but_itself(page_at, offline_file):
+    options = {"linked": False, "offline": True}
+    lesson = page_at(
+        "?step=4&depth=6&residual=off", at=offline_file.as_uri(), **options
+    )
+    expect(lesson.region("Step")).to_contain_text("Step 4 of 38")
+    every_view(lesson)
+    others = [
+        url
+        for url in lesson.requests
+        if not url.startswith((offline_file.as_uri(), "data:", "blob:"))
+    ]
+    assert others == []
+    expect(lesson.page.locator(".server-line")).to_be_hidden()
+    lesson.put(step=5)
+    expect(lesson.page).to_have_url(re.compile(r"lesson\.html\?step=5&depth=12"))
+
+
+def test_the_exported_file_links_nothing(offline_file):
+    text = offline_file.read_text(encoding="utf-8")
+    markup = re.sub(r"<script.*?</script>|<style.*?</style>", "", text, flags=re.S)
+    assert re.findall(r'(?:src|href)="(?!data:|#|\?)[^"]*"', markup) == []
+    styles = "".join(re.findall(r"<style.*?</style>", text, flags=re.S))
+    assert not re.search(r"@import|url\((?!['\"]?(data:|#))", styles)
+    assert len(text.encode()) < 4_000_000
+
+
+# ----------------------------------------------------------------- within another app
+
+
+HOST = """
+import panel as pn
+import residual_stream
+
+view = residual_stream.show(step=4, depth=6)
+onward = pn.widgets.Button(name="onward")
+said = pn.pane.Str("")
+
+def press(_):
+    view.state.step = view.state.step + 1
+    view.state.residual = False
+
+def tell(*events):
+    said.object = "python has " + ", ".join(f"{e.name} {e.new}" for e in events)
+
+onward.on_click(press)
+view.state.param.watch(tell, ["step", "residual"])
+pn.Column("# An app", onward, said, view).servable()
+"""
+
+
+@pytest.fixture
+def host_app(tmp_path):
+    app = tmp_path / "host.py"
+    app.write_text(HOST, encoding="utf-8")
+    with panel_served(app) as url:
+        yield url
+
+
+def test_show_is_a_component_that_follows_python_and_tells_it(host_app, page_at):
+    lesson = page_at(at=host_app, ready=False)
+    page = lesson.page
+    step = lesson.region("Step")
+    expect(step).to_contain_text("Step 4 of 38")
+    lesson.button("onward").click()
+    expect(step).to_contain_text("Step 5 of 38")
+    switch = page.get_by_role("switch", name="Residual")
+    expect(switch).not_to_be_checked()
+    lesson.button("Next").click()
+    expect(page.get_by_text("python has")).to_have_text("python has step 6")
+    switch.click()
+    expect(page.get_by_text("python has")).to_have_text("python has residual True")
+    drawn = page.locator(".depth-map-slot:not(.is-waiting) canvas")
+    expect(drawn.first).to_be_visible()
+    assert "step=" not in page.url  # another page's address is not ours
