@@ -348,7 +348,7 @@ def test_copy_link_copies_the_state(pages, page_at):
     lesson.button("Copy link").click()
     expect(lesson.page.locator(".copy-said")).to_have_text("Link copied.")
     link = lesson.page.evaluate("navigator.clipboard.readText()")
-    assert link == lesson.page.url
+    expect(lesson.page).to_have_url(link)
     state = lesson.state()
     assert page_at(link.partition("?")[1] + link.partition("?")[2]).state() == state
 
