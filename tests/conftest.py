@@ -82,7 +82,7 @@ LIVE = """async ({linked, patience}) => {
     if (!page) return "the page's script";
     const maps = [...page.root.querySelectorAll(".depth-map-slot.is-waiting")];
     if (maps.some((map) => map.checkVisibility())) return "the depth map";
-    if (!Bokeh.documents.every((document) => document.is_idle)) return "Bokeh";
+    if (!globalThis.Bokeh?.documents.every((document) => document.is_idle)) return "Bokeh";
     return linked && !page.asking.hasServer() ? "the server" : null;
   };
   const end = performance.now() + patience;
