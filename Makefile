@@ -13,7 +13,7 @@ test: .venv/.ready browser
 	$(BIN)/ruff check src tests
 	$(BIN)/mypy
 	$(BIN)/residual-stream check
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n 2 --dist loadfile
 
 bench: .venv/.ready browser
 	$(BIN)/python tests/bench/model.py
