@@ -75,15 +75,18 @@ SERVED_AT = re.compile(r"https?://[\w.:\[\]-]+/\S*")
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce", "locale": "en-US"}
 
-# drawn: the table is there and the visible depth maps; linked: Python answers
-LIVE = """async ({linked, patience}) => {
+# how far a page is waited for: its text, its pictures too, and Python's answer
+UNTIL = ("text", "drawn", "linked")
+LIVE = """async ({until, patience}) => {
   const waiting = async () => {
     const page = await globalThis.ResidualStream?.page;
     if (!page) return "the page's script";
+    if (until === "text") return null;
     const maps = [...page.root.querySelectorAll(".depth-map-slot.is-waiting")];
     if (maps.some((map) => map.checkVisibility())) return "the depth map";
-    if (!globalThis.Bokeh?.documents.every((document) => document.is_idle)) return "Bokeh";
-    return linked && !page.asking.hasServer() ? "the server" : null;
+    const documents = globalThis.Bokeh?.documents;
+    if (!documents?.every((document) => document.is_idle)) return "Bokeh";
+    return until === "linked" && !page.asking.hasServer() ? "the server" : null;
   };
   const end = performance.now() + patience;
   while (performance.now() < end && await waiting()) {
@@ -112,26 +115,31 @@ class LessonPage:
         on("requestfailed", self._failed)
         on("response", self._answered)
 
-    def open(self, url: str, *, linked: bool, ready: bool) -> "LessonPage":
-        """Go there and, if it is a page of the lesson, wait until it is live."""
+    def open(self, url: str, until: str) -> "LessonPage":
+        """Go there and wait; not at all for another page that holds the lesson."""
         self.leave()
         self.home = re.match(r"\w+://[^/]*/", url)[0]
         self.forgiven = ()
         self.requests.clear()
         self.page.goto(url, wait_until="commit")
-        if ready:
-            self.wait_live(linked=linked)
+        if until in UNTIL:
+            self.wait(until)
         return self
 
     def leave(self) -> None:
         """Away from whatever is shown, so that nothing of it is left."""
+        if self.page.url == "about:blank":
+            return
         self.page.mouse.move(0, 0)
         if self.page.url.startswith("http"):
             self.page.evaluate("localStorage.clear()")
         self.page.goto("about:blank")
 
-    def wait_live(self, *, linked: bool = True) -> None:
-        missing = self.page.evaluate(LIVE, {"linked": linked, "patience": 20_000})
+    def wait_live(self) -> None:
+        self.wait("linked")
+
+    def wait(self, until: str) -> None:
+        missing = self.page.evaluate(LIVE, {"until": until, "patience": 20_000})
         assert missing is None, f"{self.page.url} still waits for {missing}"
 
     def put(self, **change: Any) -> None:
@@ -258,24 +266,25 @@ def page_at(
     """Open the lesson with a query, live; whatever goes wrong there fails the test.
 
     at:       another server's URL, or a file's.
-    linked:   False for a page that has no Python behind it.
-    ready:    False for a page that only holds the lesson: it is not waited for.
+    until:    how far to wait: "text", "drawn" if no Python is behind it, "linked",
+              or "nothing" for another page that only holds the lesson; a module's
+              own UNTIL says what is usual there.
     options:  of the browser context, e.g. viewport=PHONE.
     """
+    usual = getattr(request.module, "UNTIL", "linked")
     used: list[LessonPage] = []
 
     def open_page(
         query: str = "",
         *,
         at: str = "",
-        linked: bool = True,
-        ready: bool = True,
+        until: str = "",
         **options: Any,
     ) -> LessonPage:
         url = at or request.getfixturevalue("server").url
         lesson = pages(**options)
         used.append(lesson)
-        return lesson.open(url + query, linked=linked, ready=ready)
+        return lesson.open(url + query, until or usual)
 
     yield open_page
     for lesson in used:

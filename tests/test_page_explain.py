@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from residual_stream import explain, run
 from residual_stream.explain import FORMS, number
 
+UNTIL = "text"
 # the steps whose matrices hold every kind of number, in blocks 1 and 2
 INSIDE = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]
 

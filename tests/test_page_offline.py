@@ -28,7 +28,7 @@ def every_view(lesson) -> None:
         lesson.put(view=view)
         expect(lesson.page.locator("main")).to_be_visible()
     lesson.put(view="lesson", compare=True, depth=12, step=74, theme="dark")
-    lesson.wait_live(linked=False)
+    lesson.wait("drawn")
     lesson.put(compare=False, language="ja", step=3, theme="light", residual=False)
     lesson.put(language="en")
     expect(lesson.region("Step")).to_contain_text("Step 3 of 74")
@@ -170,7 +170,7 @@ def offline_file(tmp_path_factory) -> Path:
 
 
 def test_the_exported_file_needs_nothing_but_itself(page_at, offline_file):
-    options = {"linked": False, "offline": True}
+    options = {"until": "drawn", "offline": True}
     lesson = page_at(
         "?step=4&depth=6&residual=off", at=offline_file.as_uri(), **options
     )
@@ -229,7 +229,7 @@ def host_app(tmp_path):
 
 
 def test_show_is_a_component_that_follows_python_and_tells_it(host_app, page_at):
-    lesson = page_at(at=host_app, ready=False)
+    lesson = page_at(at=host_app, until="nothing")
     page = lesson.page
     step = lesson.region("Step")
     expect(step).to_contain_text("Step 4 of 38")

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from residual_stream import ledger, run
 from residual_stream.explain import number
 
+UNTIL = "text"
 ROWS = """() => [...document.querySelectorAll("#sum tbody tr")].map((row) => ({
   name: row.querySelector("th").textContent,
   kind: row.className,

@@ -167,7 +167,7 @@ def test_each_of_the_20_steps_says_and_shows_what_the_trace_holds(
     page_at, publication, trace, bank, ui, language
 ):
     """C2–C7, by pressing Next nineteen times."""
-    lesson = page_at(f"?lang={language}")
+    lesson = page_at(f"?lang={language}", until="text")
     for step in range(1, 21):
         (seen,) = lesson.page.evaluate(COLLECT, [{}])
         place = {"step": step, "depth": 3, "residual": "on", "token": bank}
@@ -191,7 +191,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_published_values_stand_on_the_page(page_at, language):
     """C2–C6, in the step's region and in the scene's."""
-    lesson = page_at(f"?lang={language}")
+    lesson = page_at(f"?lang={language}", until="text")
     seen = dict(zip(PUBLISHED, walk(lesson, PUBLISHED), strict=True))
     for step, (what, values) in PUBLISHED.items():
         assert [one["text"] for one in seen[step]["numbers"]] == values, what
@@ -204,7 +204,7 @@ def test_the_published_values_stand_on_the_page(page_at, language):
 
 
 def test_the_scene_shows_what_goes_into_an_add_and_what_comes_out(page_at):
-    lesson = page_at()
+    lesson = page_at(until="text")
     adds = [step for step in range(2, 20) if (step - 2) % 3 == 2]
     for step, seen in zip(adds, walk(lesson, adds), strict=True):
         before, delta, after = (
@@ -238,7 +238,7 @@ def test_every_other_walk_is_right_at_each_step(
     page_at, publication, example, depth, residual, token
 ):
     """D1–D4, and each word's own walk."""
-    lesson = page_at(f"?depth={depth}&residual={residual}&token={token}")
+    lesson = page_at(f"?depth={depth}&residual={residual}&token={token}", until="text")
     trace = run(example, depth, residual == "on")
     steps = range(1, 3 + 6 * depth)
     for language in ("en", "ja"):

@@ -1,7 +1,8 @@
 """How fast the page is and what it costs: `make bench`. Nothing here decides a test.
 
 Everything is measured on loopback in headless Chromium, beside the same content built
-the usual way (naive_app.py), so that a busy machine shifts both.
+the usual way (naive_app.py), so that a busy machine shifts both. Motion is off: a
+change is painted once, and the next sample does not cut a motion short.
 """
 
 import asyncio
@@ -13,12 +14,13 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from paint import BUSY, CONTROLS, LOAD, NAIVE_PAINT, PAINT, READY
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
 from sessions import Server, come_and_go, growth, new_sessions, served
 
 from chromium import FLAGS, executable
 
 N = 40
+SCREEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 AIMS = {"paint": 40, "throttled": 80}
 
 
@@ -76,10 +78,14 @@ def change_cost(page: Page, server: Server, naive: bool) -> tuple[float, float]:
 
 def watched(browser: Browser, url: str) -> Page:
     """An opened page whose context knows its websockets."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(**SCREEN)
     page = context.new_page()
     context.sockets = []
-    page.on("websocket", context.sockets.append)
+
+    def note(socket: WebSocket) -> None:
+        context.sockets.append(socket)
+
+    page.on("websocket", note)
     page.goto(url, wait_until="commit")
     page.evaluate(READY)
     return page
@@ -90,7 +96,7 @@ def watched(browser: Browser, url: str) -> Page:
 
 def load(browser: Browser, url: str) -> dict[str, float]:
     """Cold, then warm: ms to the first picture and to all live, and kB on the wire."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(**SCREEN)
     page = context.new_page()
     network = context.new_cdp_session(page)
     network.send("Network.enable")

@@ -66,7 +66,8 @@ PAINT = f"""async ([control, count]) => {{
 NAIVE_USE = """const models = Object.fromEntries(
     ["step", "depth", "residual", "token", "language"].map((name) =>
       [name, [...Bokeh.documents[0]._all_models.values()].find((one) =>
-        one.name === name && ("value" in one || "active" in one))]));
+        "active" in one ? name === "residual"
+          : "value" in one && one.title === name)]));
 const values = {step: (n) => 2 + n % 6, depth: (n) => 3 + n % 6,
   residual: (n) => n % 2 === 1, token: (n) => String(n % 3),
   language: (n) => n % 2 ? "en" : "ja"};
