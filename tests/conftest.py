@@ -81,6 +81,7 @@ LIVE = """async ({until, patience}) => {
   const waiting = async () => {
     const page = await globalThis.ResidualStream?.page;
     if (!page) return "the page's script";
+    page.settle();
     if (until === "text") return null;
     const maps = [...page.root.querySelectorAll(".depth-map-slot.is-waiting")];
     if (maps.some((map) => map.checkVisibility())) return "the depth map";
@@ -144,8 +145,18 @@ class LessonPage:
 
     def put(self, **change: Any) -> None:
         """Set the page's state at once, as one change."""
-        call = "change => ResidualStream.page.then((page) => page.store.set(change))"
-        self.page.evaluate(call, change)
+        self.page.evaluate(
+            """async (change) => {
+              const page = await ResidualStream.page;
+              page.store.set(change);
+              page.settle();
+            }""",
+            change,
+        )
+
+    def settle(self) -> None:
+        """Let the parts that follow after the paint follow now."""
+        self.page.evaluate("async () => (await ResidualStream.page).settle()")
 
     def state(self) -> dict[str, Any]:
         """What the page's own state is; the word as its name."""
@@ -166,6 +177,7 @@ class LessonPage:
     def press(self, name: str) -> None:
         """Press a button without waiting for the pointer to get there."""
         self.button(name).dispatch_event("click")
+        self.settle()
 
     def texts(self, selector: str) -> list[str]:
         """The texts of all elements, in one question to the browser."""

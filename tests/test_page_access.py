@@ -222,6 +222,7 @@ def test_next_back_and_the_switch_stay_in_reach_on_a_phone(page_at, ui, language
 def test_reduced_motion_means_none(page_at):
     lesson = page_at("?step=3")
     frames = lesson.page.evaluate("""async () => {
+      const {settle} = await ResidualStream.page;
       const look = () => document.querySelector(".scene").outerHTML
         + document.querySelector(".depth-map-stage").dataset.geometry;
       const running = () => document.getAnimations()
@@ -229,6 +230,7 @@ def test_reduced_motion_means_none(page_at):
       const seen = [];
       for (const name of ["next", "residual", "residual", "next", "back"]) {
         document.querySelector(`[data-control=${name}]`).click();
+        settle();
         const at_once = look();
         for (let i = 0; i < 4; i++) await new Promise(requestAnimationFrame);
         seen.push([running(), look() === at_once]);
@@ -239,6 +241,7 @@ def test_reduced_motion_means_none(page_at):
 
 
 MOVES = """async ([name, wait]) => {
+  const {settle} = await ResidualStream.page;
   const element = (one) => document.querySelector(one);
   const shown = "#block .scene:not([hidden]) .scene-bar";
   const bars = () => [...document.querySelectorAll(shown)]
@@ -248,6 +251,7 @@ MOVES = """async ([name, wait]) => {
   const text = () => element("#step").innerText;
   const before = {text: text(), bars: bars()};
   element(`[data-control=${name}]`).click();
+  settle();
   const first = {text: text(), bars: bars()};
   const start = performance.now();
   let changes = 0;

@@ -14,7 +14,7 @@ INSIDE = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]
 
 # Opens each number that is asked for and reads its panel.
 READ = """async ({steps, each, residual}) => {
-  const {root, store} = await ResidualStream.page;
+  const {root, store, settle} = await ResidualStream.page;
   const inside = root.querySelector(".inside");
   const opened = new Promise((resolve) => inside.addEventListener("toggle", resolve));
   inside.open = true;
@@ -23,6 +23,7 @@ READ = """async ({steps, each, residual}) => {
   const text = (name) => panel.querySelector(name).textContent;
   return steps.flatMap((step) => {
     store.set({step, residual}, "test");
+    settle();
     const numbers = [...root.querySelectorAll(".inside .number[data-name]")];
     return numbers.filter((_, i) => i % each === step % each).map((one) => {
       one.click();

@@ -27,9 +27,10 @@ def maps(example):
 
 
 TABLES = """async ({states, selector}) => {
-  const {root, store} = await ResidualStream.page;
+  const {root, store, settle} = await ResidualStream.page;
   return states.map((state) => {
     store.set(state, "test");
+    settle();
     return [...root.querySelectorAll(`${selector} tbody tr:not([hidden])`)]
       .map((row) => [...row.cells].map((cell) => cell.textContent));
   });
@@ -212,7 +213,7 @@ def test_the_dark_theme_draws_the_same_map_in_its_own_colours(page_at):
 
 # at each state of a walk: what the switch moves there
 FLIPPED = """async (walk) => {
-  const {store} = await ResidualStream.page;
+  const {store, settle} = await ResidualStream.page;
   const places = () => [...document.querySelectorAll(
       ".masthead *, .chapters *, #step, #block, #map, #map button, .depth-map-stage, "
       + ".depth-map-caption, .inside, #sum, #sum tr, #reading, .dock *, .settings *")]
@@ -224,8 +225,10 @@ FLIPPED = """async (walk) => {
     });
   return walk.flatMap((state) => {
     store.set({...state, residual: true}, "test");
+    settle();
     const before = places();
     store.set({residual: false}, "test");
+    settle();
     const after = places();
     const pairs = before.map((place, i) => [place, after[i]]);
     const apart = pairs.filter(([a, b]) => a !== b);

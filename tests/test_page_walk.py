@@ -17,7 +17,7 @@ WORDS = ("by", "the", "river", "bank")
 
 # everything that a step shows, for each state asked for, in one call
 COLLECT = """async (states) => {
-  const {root, store} = await ResidualStream.page;
+  const {root, store, settle} = await ResidualStream.page;
   const [step, block] = ["#step", "#block .scene"].map((id) => root.querySelector(id));
   const text = (within, name) => within.querySelector(name).textContent;
   const numbers = (within) => [...within.querySelectorAll(".number[data-name]")]
@@ -25,6 +25,7 @@ COLLECT = """async (states) => {
     .map((one) => ({...one.dataset, text: one.textContent}));
   return states.map((state) => {
     store.set(state, "test");
+    settle();
     return {
       count: text(step, ".step-count"),
       title: text(step, ".step-title"),

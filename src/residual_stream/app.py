@@ -72,10 +72,10 @@ def open_session(
         "policy": POLICY.format(nonce=nonce),
         "files_at": files["at"] if files else "",
         "files": files,
+        "libraries_at": files["libraries"] if files else SERVER_LIBRARIES,
     }
     if files is None:
         variables["inline"] = inline_files(publication)
-        variables["server_libraries"] = SERVER_LIBRARIES
     document.template_variables.update(variables)
     document.template = page_template()
     document.title = publication.lesson.title[language or "en"]

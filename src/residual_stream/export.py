@@ -31,6 +31,6 @@ def offline_page(publication: Publication, language: str = "") -> bytes:
         title=publication.lesson.title[language or "en"],
         files=None,
         inline=inline_files(publication),
-        libraries=[text.replace("</script", "<\\/script") for text in scripts],
+        libraries_inside=[text.replace("</script", "<\\/script") for text in scripts],
     )
     return page.encode()

@@ -104,7 +104,7 @@ def serve(publication: Publication, serving: Serving, port: int) -> Server:
                 for n in publication.extra
             }
         ),
-        "libraries": [file.name for file in vendor],
+        "libraries": [f"{FILES_AT}/{file.name}" for file in vendor],
         "at": f"{FILES_AT}/",
     }
     server: Server = pn.serve(

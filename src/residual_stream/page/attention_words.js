@@ -1,9 +1,8 @@
 // The sentence: whose word is followed and, while attention reads, where that word looks.
 
 import { h, s, setAttributes, setText } from "./dom.js";
-import { numberElement, showNumber } from "./numbers.js";
+import { clearNumber, numberElement, showNumber } from "./numbers.js";
 import { percent } from "./table.js";
-import { clearNumber } from "./vector_bars.js";
 
 const ARC_FOOT = 88; // the arcs' own units: 100 a word across, 100 high
 const ARC_LOW = 36;
@@ -72,7 +71,7 @@ function isMost(shares, key) {
 
 function styleAttentionArc(arc, share) {
   const style = `stroke-width:${(0.07 + 0.43 * share).toFixed(3)}rem;opacity:${share === 0 ? 0 : (0.35 + 0.65 * share).toFixed(3)}`;
-  if (arc.getAttribute("style") !== style) arc.setAttribute("style", style);
+  setAttributes(arc, { style });
 }
 
 /** The first part of the arc from a word to the followed one; a word's arc to itself is a small loop. */

@@ -1,7 +1,7 @@
 // The scene of the state; in compare mode one with and one without the residual, at the
 // same step, with the first number that differs marked.
 
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { createScene } from "./scene.js";
 import { stepAt } from "./steps.js";
 import { number } from "./table.js";
@@ -24,23 +24,24 @@ export function firstDifference(table, step, token) {
 export function createCompare(context) {
   const { words, table } = context;
   const single = createScene(context, { residual: null });
-  const pair = [true, false].map((residual) => {
-    const scene = createScene(context, { residual });
-    const heading = h("h3", { class: "compare-heading" });
-    return { residual, scene, heading, element: h("div", { class: "compare-side" }, heading, scene.element) };
-  });
+  const pair = []; // made when it is first shown
   const line = h("p", { class: "compare-line" });
   const place = h("p", { class: "compare-place" });
-  const both = h("div", { class: "compare" }, h("div", { class: "compare-found" }, line, place), h("div", { class: "compare-sides" }, ...pair.map((side) => side.element)));
+  const sides = h("div", { class: "compare-sides" });
+  const both = h("div", { class: "compare" }, h("div", { class: "compare-found" }, line, place), sides);
   const element = h("section", { class: "block", id: "block" }, single.element, both);
 
   function update(state, previous, options) {
     element.setAttribute("aria-label", words.say("block_region"));
-    single.element.hidden = state.compare;
-    both.hidden = !state.compare;
+    setHidden(single.element, state.compare);
+    setHidden(both, !state.compare);
     if (!state.compare) {
       single.update(state, previous, options);
       return;
+    }
+    if (pair.length === 0) {
+      pair.push(...[true, false].map((residual) => createSide(context, residual)));
+      sides.append(...pair.map((side) => side.element));
     }
     const difference = firstDifference(table, stepAt(state.step, state.depth), state.token);
     for (const { residual, scene, heading } of pair) {
@@ -68,4 +69,10 @@ export function createCompare(context) {
   }
 
   return { element, update };
+}
+
+function createSide(context, residual) {
+  const scene = createScene(context, { residual });
+  const heading = h("h3", { class: "compare-heading" });
+  return { residual, scene, heading, element: h("div", { class: "compare-side" }, heading, scene.element) };
 }

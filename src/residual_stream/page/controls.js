@@ -1,6 +1,6 @@
 // The controls: native buttons, switch, slider and selects, all bound to the state.
 
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { stepCount } from "./steps.js";
 
 const PLAYER_PAUSE = 4500;
@@ -86,7 +86,7 @@ function createSwitch({ words, store }) {
     setText(value, words.say(state.residual ? "residual_on" : "residual_off"));
     element.setAttribute("aria-label", words.say("residual"));
     element.setAttribute("aria-checked", state.residual);
-    element.hidden = state.hide.includes("residual");
+    setHidden(element, state.hide.includes("residual"));
   }
 
   return { element, update };
@@ -108,10 +108,10 @@ export function createSettings(context) {
   function update(state) {
     depth.update(state);
     token.update(words.say("token"), table.tokens, String(state.token));
-    token.element.hidden = state.hide.includes("token");
+    setHidden(token.element, state.hide.includes("token"));
     setText(compareName, words.say("compare"));
     compare.checked = state.compare;
-    compareLabel.hidden = state.hide.includes("compare");
+    setHidden(compareLabel, state.hide.includes("compare"));
   }
 
   return { element, update };
@@ -137,7 +137,7 @@ function createSlider({ words, store, table }) {
     input.value = String(state.depth);
     input.setAttribute("aria-label", words.say("depth"));
     input.setAttribute("aria-valuetext", blocks);
-    element.hidden = state.hide.includes("depth");
+    setHidden(element, state.hide.includes("depth"));
   }
 
   return { element, update };

@@ -3,6 +3,7 @@
 
 import { mapBars, mapDress, MapFigure, mapLayout, mapRibbon, mapTexts, markerAt } from "./depth_map_figure.js";
 import { fillMapTexts, mapParts, placeMapParts, showMapTip } from "./depth_map_parts.js";
+import { SWITCHING } from "./motion.js";
 import { stepAt } from "./steps.js";
 import { number } from "./table.js";
 
@@ -39,7 +40,7 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
     const start = off;
     const own = ++run;
     if (motion && flipped && figure !== null && layout !== null) {
-      context.motion.play((share) => own === run && draw(start + (goal - start) * share));
+      context.motion.play((share) => own === run && draw(start + (goal - start) * share), { delay: SWITCHING });
     } else {
       draw(goal);
     }

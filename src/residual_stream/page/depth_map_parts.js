@@ -1,6 +1,6 @@
 // The depth map's HTML: title and key, the frame with its buttons, the table of values.
 
-import { h, setAttributes, setText } from "./dom.js";
+import { h, setAttributes, setHidden, setText } from "./dom.js";
 import { number } from "./table.js";
 
 const MAP_TARGET = 1.5; // the least width of a block's button, in rem
@@ -109,7 +109,7 @@ export function fillMapTexts(parts, { table, words }, { token, depth }, residual
   parts.shows = say(residual ? "so_far" : "latest");
   const lengths = [word.x0_length, ...word.bars];
   parts.rows.forEach(({ row, cells }, block) => {
-    row.hidden = block > depth;
+    setHidden(row, block > depth);
     setText(cells[0], block === 0 ? say("map_x0") : String(block));
     setText(cells[1], number(lengths[block], 2));
     setText(cells[2], block === 0 ? say("ribbon") : parts.shows);
@@ -120,7 +120,7 @@ export function fillMapTexts(parts, { table, words }, { token, depth }, residual
     say("map_hover_length", { shows: say("ribbon"), length: number(lengths[0], 2) }),
   ];
   parts.buttons.forEach((button, i) => {
-    button.hidden = i >= depth;
+    setHidden(button, i >= depth);
     setAttributes(button, { "aria-label": say("map_hover_block", { block: i + 1 }) });
   });
 }
@@ -144,7 +144,7 @@ export function placeMapParts(parts, layout, current, markerX) {
 /** The numbers of the block that is pointed at or focused; null for none. */
 export function showMapTip(parts, layout, block) {
   const shown = block !== null && block <= layout.depth;
-  parts.band.hidden = parts.tip.hidden = !shown;
+  for (const part of [parts.band, parts.tip]) setHidden(part, !shown);
   if (!shown) return;
   parts.tipTexts(block).forEach((text, i) => setText(parts.tipLines[i], text));
   const left = layout.centre(block) - layout.slot / 2;

@@ -18,16 +18,31 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Set attributes; null takes one away, true sets it empty, a function listens. */
+/**
+ * Set attributes; null takes one away, true sets it empty, a function listens. What is the
+ * same already is left: a browser may style the whole page anew for a language set again.
+ */
 export function setAttributes(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (value === null || value === false) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else setAttribute(element, name, value === true ? "" : String(value));
   }
 }
 
-/** Change an element's text only if it is another, so that nothing repaints in vain. */
+function setAttribute(element, name, text) {
+  if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+}
+
+/** Hide an element or show it, only if it isn't so already. */
+export function setHidden(element, isHidden) {
+  if (element.hidden !== isHidden) element.hidden = isHidden;
+}
+
+/** Change an element's text only if it is another, and in its place, so that nothing is laid out in vain. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const only = element.childNodes.length === 1 ? element.firstChild : null;
+  if (only?.nodeType !== Node.TEXT_NODE || text === "") {
+    if (element.textContent !== text) element.textContent = text;
+  } else if (only.data !== text) only.data = text;
 }

@@ -3,7 +3,7 @@
 import { createExperimentCard } from "./experiment_card.js";
 import { createExperimentList } from "./experiment_list.js";
 import { createProgress } from "./experiment_progress.js";
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 
 /** The view of the experiments; its data is loaded when it is first shown. */
 export function createExperiments(context) {
@@ -70,7 +70,7 @@ export function createExperiments(context) {
   }
 
   function update(state) {
-    element.hidden = state.view !== "experiments";
+    setHidden(element, state.view !== "experiments");
     if (element.hidden) return;
     if (experiments === null) {
       if (!loading) load();

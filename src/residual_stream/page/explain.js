@@ -101,10 +101,6 @@ function tableOf(element, root) {
 }
 
 function prepareNumbers(root) {
-  for (const element of root.querySelectorAll(".number[data-name]:not([role])")) {
-    element.setAttribute("role", "button");
-    element.tabIndex = -1;
-  }
   for (const group of root.querySelectorAll("[data-numbers]")) {
     if (!group.querySelector('.number[tabindex="0"]')) {
       const first = group.querySelector(".number[data-name]");

@@ -1,7 +1,7 @@
 // The lab: change anything of the model, and every picture follows. The server computes;
 // the newest settings win, and the last good picture stays until there is another.
 
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { labDefault, labSame, readLab, writeLab } from "./lab_address.js";
 import { createLabAsking } from "./lab_asking.js";
 import { createLabForm } from "./lab_form.js";
@@ -94,7 +94,7 @@ export function createLab(context) {
   }
 
   function update(state, previous) {
-    element.hidden = state.view !== "lab";
+    setHidden(element, state.view !== "lab");
     if (element.hidden) return;
     const text = state.lab ?? written;
     if (text !== written) {

@@ -1,5 +1,7 @@
 // Where the page starts: at once in a page of its own, or when Panel renders it.
 
+import { runLateScripts } from "./late_scripts.js";
+import { afterPaint } from "./later.js";
 import { createPage } from "./page.js";
 import { linkToServer } from "./server_link.js";
 
@@ -14,10 +16,13 @@ async function start(host) {
   const inline = document.getElementById(`${HOST_ID}-data`);
   const data = inline ? JSON.parse(inline.textContent) : await fetchJson(host.dataset.source);
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
-  const page = createPage(host, data, { address: true, server: "server" in host.dataset, language: languageOf(host.dataset.language) });
-  // the depth map needs Bokeh, which comes after the page's own script
-  if (globalThis.Bokeh) await page.embed();
-  else document.addEventListener("DOMContentLoaded", () => globalThis.Bokeh && page.embed(), { once: true });
+  const isServed = "server" in host.dataset;
+  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language) });
+  afterPaint(() => {
+    performance.mark("first-picture");
+    // the depth map waits for Bokeh, the link to the server for Panel
+    runLateScripts(() => globalThis.Bokeh && page.embed()).catch(() => isServed && page.views.server.lost());
+  });
   return page;
 }
 

@@ -1,7 +1,7 @@
 // The head of the page: title, language, theme, projector, link to this state, help.
 
 import { createSelect } from "./controls.js";
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { prose } from "./words.js";
 
 export const THEMES = ["system", "light", "dark"];
@@ -27,9 +27,9 @@ export function createMasthead(context) {
       const { nodes } = data.prose[state.language].reading[intro];
       lead.replaceChildren(...prose(nodes, data.fills.reading[intro], context.onLink));
     }
-    lead.hidden = state.view !== "lesson";
+    setHidden(lead, state.view !== "lesson");
     language.update(words.say("language"), ["日本語", "English"], state.language);
-    language.element.hidden = state.hide.includes("language");
+    setHidden(language.element, state.hide.includes("language"));
     theme.update(words.say("theme"), THEMES.map((name) => words.say(`theme_${name}`)), state.theme);
     setText(projector, words.say(state.projector ? "projector_leave" : "projector"));
     projector.setAttribute("aria-pressed", state.projector);

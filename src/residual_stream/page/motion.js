@@ -1,16 +1,14 @@
-// Motion: from where it was to where it goes, one change at a time; none if unwanted.
+// Motion: from where it was to where it goes, for one change at a time; none if unwanted.
 
 const QUERY = "(prefers-reduced-motion: reduce)";
 
 export const reducedMotion = () => globalThis.matchMedia?.(QUERY).matches ?? false;
 
-/**
- * One motion at a time. What several views play for the same change moves together;
- * the next change ends it at once, in its last picture.
- */
+export const SWITCHING = 120; // ms between the switch's words and what moves with it
+
+/** What several views play for one change; the next change stops it, in its last picture. */
 export function createMotion() {
   let moving = [];
-  let joining = false;
 
   function stop() {
     const ended = moving;
@@ -23,11 +21,6 @@ export function createMotion() {
     if (reducedMotion() || document.hidden) {
       draw(1);
       return;
-    }
-    if (!joining) {
-      stop();
-      joining = true;
-      queueMicrotask(() => (joining = false));
     }
     moving.push(animate(draw, { delay, duration }, (end) => (moving = moving.filter((other) => other !== end))));
   }

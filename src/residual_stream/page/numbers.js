@@ -1,7 +1,7 @@
 // Numbers that can be asked where they come from: each a `.number` with its place.
 
-import { h, setText } from "./dom.js";
-import { number } from "./table.js";
+import { h, setAttributes, setText } from "./dom.js";
+import { number, setting } from "./table.js";
 
 /** One number of the trace; `showNumber` fills it. */
 export function numberElement(attributes = {}) {
@@ -12,8 +12,12 @@ export function numberElement(attributes = {}) {
 export function showNumber(element, table, residual, name, index, form = number) {
   const value = table.entry(residual, name) ? table.cell(residual, name, index) : null;
   setText(element, value === null ? "" : form(value));
-  element.dataset.name = name;
-  element.dataset.index = index.join();
-  element.dataset.residual = residual ? "on" : "off";
+  setAttributes(element, { role: "button", "data-name": name, "data-index": index.join(), "data-residual": setting(residual) });
+  if (!element.hasAttribute("tabindex")) element.tabIndex = -1; // its group gives one of them a tab stop
 }
 
+/** Take a number's value and place away, so that nothing asks for it. */
+export function clearNumber(element) {
+  setText(element, "");
+  for (const name of ["data-name", "data-index", "data-residual", "role", "tabindex"]) element.removeAttribute(name);
+}

@@ -4,13 +4,14 @@ import { createAnnouncer } from "./announce.js";
 import { createCompare } from "./compare.js";
 import { createContext, THEME_KEY } from "./context.js";
 import { createDock, createSettings } from "./controls.js";
-import { h, setText } from "./dom.js";
+import { h, setAttributes, setHidden, setText } from "./dom.js";
 import { createExperiments } from "./experiments.js";
 import { createExplain } from "./explain.js";
 import { createFloat } from "./float.js";
 import { createInside } from "./inside.js";
 import { listenToKeys } from "./keys.js";
 import { createLab } from "./lab.js";
+import { createLater } from "./later.js";
 import { createMaps } from "./maps.js";
 import { createHelp, createMasthead } from "./masthead.js";
 import { createNotice } from "./notice.js";
@@ -21,6 +22,8 @@ import { createSum } from "./sum.js";
 import { createViewNav } from "./view_nav.js";
 import { createChapters, createStep } from "./walk.js";
 import { createWirings } from "./wirings.js";
+
+const WALK = ["step", "depth", "token", "residual"];
 
 /**
  * Make the page inside `host` (an element of a document or of a shadow root).
@@ -42,14 +45,19 @@ export function createPage(host, data, options) {
   layOut(root, views, context);
   host.replaceChildren(root);
 
+  const { masthead, help, nav, notice, skip, map, inside, sum, reading, ...others } = views;
+  const frame = [masthead, help, nav, notice, skip]; // the same at each step of the walk
+  const numbers = { update: explain.update };
+  const later = createLater([map, inside, sum, reading, numbers]);
   const update = (state, previous, change = {}) => {
     context.words.language = state.language;
-    dress(root, state, options, data.lesson.title);
+    const walks = previous !== null && change.changed.every((key) => WALK.includes(key));
+    if (!walks) dress(root, state, options, data.lesson.title);
     const motion = moves(state, previous, change);
     context.motion.stop();
-    for (const view of Object.values(views)) view.update(state, previous, { motion });
-    explain.update();
-    if (previous && change.changed?.some((key) => ["step", "depth", "token", "residual"].includes(key))) context.float.close();
+    for (const view of [...(walks ? [] : frame), ...Object.values(others), numbers, later]) view.update(state, previous, { motion });
+    if (previous === null) map.update(state, null); // its frame keeps its place from the start
+    if (change.changed?.some((key) => WALK.includes(key))) context.float.close();
   };
   update(store.get(), null);
   store.subscribe(update);
@@ -58,10 +66,10 @@ export function createPage(host, data, options) {
   const remove = () => {
     leaveKeys();
     context.leave.forEach((leave) => leave());
-    [context.address, context.float, explain, views.dock, views.map, views.lab, views.server].forEach((part) => part?.remove?.());
+    [context.address, context.float, explain, views.dock, views.map, views.lab, views.server, later].forEach((part) => part?.remove?.());
   };
   const { table, asking } = context;
-  return { root, store, table, views, asking, embed: views.map.embed, remove };
+  return { root, store, table, views, asking, embed: views.map.embed, settle: later.settle, remove };
 }
 
 function createViews(context) {
@@ -82,11 +90,25 @@ function createViews(context) {
     map: createMaps(context, goTo),
     sum: createSum(context),
     reading: createReading(context),
-    experiments: createExperiments(context),
-    wirings: createWirings(context),
-    lab: createLab(context),
+    experiments: createWhenShown(context, "experiments", createExperiments),
+    wirings: createWhenShown(context, "wirings", createWirings),
+    lab: createWhenShown(context, "lab", createLab),
     announcer,
   };
+}
+
+/** A part of the page that is made when it is first opened. */
+function createWhenShown(context, name, create) {
+  const element = h("div", { class: "view" });
+  let view = null;
+  const update = (state, previous) => {
+    setHidden(element, state.view !== name);
+    if (view === null && element.hidden) return;
+    view ??= create(context);
+    if (!view.element.isConnected) element.append(view.element);
+    view.update(state, previous);
+  };
+  return { element, update, remove: () => view?.remove?.() };
 }
 
 function layOut(root, views, context) {
@@ -101,8 +123,8 @@ function layOut(root, views, context) {
   const main = h("main", {}, lesson, views.experiments.element, views.wirings.element, views.lab.element);
   views.shown = {
     update(state) {
-      lesson.hidden = state.view !== "lesson";
-      views.dock.element.hidden = state.view !== "lesson";
+      setHidden(lesson, state.view !== "lesson");
+      setHidden(views.dock.element, state.view !== "lesson");
     },
   };
   placeSettings(context, views, stage);
@@ -124,14 +146,12 @@ function placeSettings(context, { dock, settings }, stage) {
 
 /** The parts of the state that the whole page wears. */
 function dress(root, state, options, titles) {
-  root.lang = state.language;
-  root.dataset.theme = state.theme;
+  setAttributes(root, { lang: state.language, "data-theme": state.theme });
   root.classList.toggle("is-projector", state.projector);
   root.classList.toggle("is-compare", state.compare);
   if (!options.address) return;
-  document.documentElement.lang = state.language;
-  document.title = titles[state.language];
-  document.documentElement.dataset.theme = state.theme;
+  setAttributes(document.documentElement, { lang: state.language, "data-theme": state.theme });
+  if (document.title !== titles[state.language]) document.title = titles[state.language];
   document.documentElement.classList.toggle("is-projector", state.projector);
   try {
     localStorage.setItem(THEME_KEY, state.theme);

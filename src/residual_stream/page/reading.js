@@ -1,7 +1,7 @@
 // The reading matter below the lesson, with links that set the page, and the glossary.
 
 import { readAddress } from "./address.js";
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { prose } from "./words.js";
 
 /** What a link in the prose becomes: a way to a state, or a glossary term. */
@@ -52,7 +52,7 @@ export function createReading(context) {
   const element = h("section", { class: "reading", id: "reading" }, heading, grid, glossary);
 
   function update(state, previous) {
-    element.hidden = state.hide.includes("reading") || state.projector;
+    setHidden(element, state.hide.includes("reading") || state.projector);
     if (previous?.language === state.language) return;
     setText(heading, words.say("reading"));
     element.setAttribute("aria-label", words.say("reading"));

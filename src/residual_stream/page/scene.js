@@ -2,13 +2,13 @@
 // the followed word's vector, all of the same step.
 
 import { createAttentionWords } from "./attention_words.js";
-import { h, setText } from "./dom.js";
+import { h, setAttributes, setHidden, setText } from "./dom.js";
+import { SWITCHING } from "./motion.js";
 import { stepAt } from "./steps.js";
 import { createVectorBars, stateSymbol } from "./vector_bars.js";
-import { createWiring, smallBlocks } from "./wiring.js";
+import { createWiring, smallBlock } from "./wiring.js";
 
 const SCENE_READING = 350; // ms: the text has changed, the reader reads, then the picture moves
-const SCENE_SWITCHING = 120;
 
 /**
  * @param residual  null follows the state's switch; true or false fixes the scene to it
@@ -28,7 +28,7 @@ export function createScene(context, { residual = null } = {}) {
     const facts = sceneFacts(context, state, residual);
     element.dataset.part = facts.step.part;
     element.dataset.sublayer = facts.step.sublayer ?? "";
-    element.dataset.residual = facts.residual ? "on" : "off";
+    element.classList.toggle("is-off", !facts.residual);
     element.dataset.stream = facts.isInput ? "input" : facts.writer;
     for (const view of [sentence, block, vector]) view.update(facts);
     const before = motion && previous !== null ? sceneFacts(context, previous, residual) : null;
@@ -46,7 +46,7 @@ export function createScene(context, { residual = null } = {}) {
       vector.draw(kind === null ? 1 : share, before);
     };
     if (kind === null) draw(1);
-    else player.play(draw, { delay: kind === "step" ? SCENE_READING : SCENE_SWITCHING });
+    else player.play(draw, { delay: kind === "step" ? SCENE_READING : SWITCHING });
   }
 
   /** Where on and off first differ: a row of the vector, or a word that attention reads. */
@@ -69,10 +69,9 @@ function createBlockPicture(context, residual) {
     return { name, text, element };
   });
   const caption = h("div", { class: "scene-caption" }, title, ...keys.map(({ element }) => element));
-  const wiring = createWiring(context, residual);
   const overviews = (residual === null ? [true, false] : [residual]).map((on) => createOverview(table, on));
-  const elements = [...wiring.elements, ...overviews.map(({ element }) => element)];
-  const picture = h("div", { class: "scene-picture", role: "img" }, ...elements);
+  const picture = h("div", { class: "scene-picture", role: "img" }, ...overviews.map(({ element }) => element));
+  const wiring = createWiring(context, picture);
 
   function update(facts) {
     const { step, depth, description } = facts;
@@ -81,7 +80,7 @@ function createBlockPicture(context, residual) {
     setText(title, isSum ? words.say("blocks", { count: depth }) : words.say("chapter_block", { block }));
     for (const { name, text, element } of keys) {
       setText(text, words.say(name));
-      element.hidden = !isSum;
+      setHidden(element, !isSum);
     }
     picture.setAttribute("aria-label", description);
     for (const view of [wiring, ...overviews]) view.update(facts);
@@ -90,25 +89,34 @@ function createBlockPicture(context, residual) {
   return { element: h("div", { class: "scene-wiring" }, caption, picture), update, draw };
 }
 
-/** The whole stream of a run: every block down to the depth, side by side. */
+/** The whole stream of a run: every block down to the depth, side by side; made when the sum is first shown. */
 function createOverview(table, on) {
-  const blocks = smallBlocks(table, on).map((drawing, i) => {
-    drawing.classList.toggle("is-first", i === 0);
-    const block = h("span", { class: "scene-overview-number" }, String(i + 1));
-    return h("div", { class: "scene-overview-block", style: `--i:${i}` }, drawing, block);
-  });
   const first = h("span", { class: "scene-overview-end" }, "x₀");
   const last = h("span", { class: "scene-overview-end is-last" });
-  const element = h("div", { class: "scene-overview" }, first, ...blocks, last);
+  const element = h("div", { class: "scene-overview" }, first, last);
+  const blocks = [];
 
   function update({ depth, step, residual }) {
-    element.hidden = residual !== on || step.part !== "sum";
+    const isShown = residual === on && step.part === "sum";
+    setHidden(element, !isShown);
+    if (!isShown) return;
+    while (blocks.length < depth) {
+      blocks.push(overviewBlock(table, on, blocks.length));
+      last.before(blocks.at(-1));
+    }
     element.style.setProperty("--depth", String(depth));
     element.classList.toggle("is-crowded", depth > 6);
-    blocks.forEach((block, i) => (block.hidden = i >= depth));
+    blocks.forEach((block, i) => setAttributes(block, { hidden: i >= depth }));
     setText(last, stateSymbol(step.shows));
   }
   return { element, update };
+}
+
+function overviewBlock(table, on, layer) {
+  const drawing = smallBlock(table, on, layer);
+  drawing.classList.toggle("is-first", layer === 0);
+  const block = h("span", { class: "scene-overview-number" }, String(layer + 1));
+  return h("div", { class: "scene-overview-block", style: `--i:${layer}` }, drawing, block);
 }
 
 /** What moves: "step" at a write or an add, "switch" when the residual was flipped, or nothing (null). */

@@ -1,6 +1,6 @@
 // The sum: x₀ and every correction, axis by axis, with what is left over.
 
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { stepAt, stepCount } from "./steps.js";
 import { number } from "./table.js";
@@ -17,7 +17,7 @@ export function writtenBy(step, depth) {
 export function createSum(context) {
   const { table, words } = context;
   const heading = h("h2", {});
-  const notes = { on: h("span", {}), off: h("span", {}) };
+  const notes = { on: h("span", { class: "sum-note-on" }), off: h("span", { class: "sum-note-off" }) };
   const note = h("p", { class: "sum-note" }, notes.on, notes.off);
   const head = h("tr", {});
   const body = h("tbody", { "data-numbers": "" });
@@ -25,19 +25,20 @@ export function createSum(context) {
   const error = h("p", { class: "sum-error" });
   const grid = h("table", { class: "sum-table" }, caption, h("thead", {}, head), body);
   const element = h("section", { class: "sum", id: "sum" }, heading, note, grid, error);
+  const made = []; // rows, for the deepest walk so far
   let rows = [];
 
   function build(state) {
     const axes = table.labels("d_model", words.language);
     head.replaceChildren(h("td", {}), ...axes.map(() => h("th", { scope: "col" })));
-    const count = 2 + 2 * state.depth;
-    rows = Array.from({ length: count }, () => createRow(axes.length));
+    while (made.length < 2 + 2 * state.depth) made.push(createRow(axes.length));
+    rows = made.slice(0, 2 + 2 * state.depth);
     body.replaceChildren(...rows.map((row) => row.element));
   }
 
   function update(state, previous) {
     if (!previous || previous.depth !== state.depth) build(state);
-    element.hidden = state.hide.includes("sum");
+    setHidden(element, state.hide.includes("sum"));
     element.setAttribute("aria-label", words.say("sum_region"));
     setText(heading, words.say("sum_region"));
     setText(caption, words.say("sum_caption"));

@@ -1,8 +1,8 @@
 // The followed word's vector, a row an axis: the stream's bar, the correction's under it, and
 // the numbers. Bars are placed from table values alone; the sum is looked up, never worked out.
 
-import { h, setText } from "./dom.js";
-import { numberElement, showNumber } from "./numbers.js";
+import { h, setAttributes, setHidden, setText } from "./dom.js";
+import { clearNumber, numberElement, showNumber } from "./numbers.js";
 import { number } from "./table.js";
 import { subscript } from "./words.js";
 
@@ -49,12 +49,6 @@ export function createVectorBars(context) {
 
   const mark = (axis) => rows.forEach((row, i) => row.element.classList.toggle("is-marked", i === axis));
   return { element, update, draw, mark };
-}
-
-/** Take a number's value and place away, so that nothing asks for it. */
-export function clearNumber(element) {
-  setText(element, "");
-  for (const name of ["data-name", "data-index", "data-residual", "role", "tabindex"]) element.removeAttribute(name);
 }
 
 /** x₀ for the input, x₁ for the state after block 1; between a block's two updates plain x. */
@@ -150,7 +144,7 @@ function vectorBars({ old, delta, result, input }, { residual, step, isInput }, 
 function placeVectorBar(bar, from, to, share) {
   const [start, end, lane] = to.map((value, i) => from[i] + (value - from[i]) * share);
   const [left, length] = [Math.min(start, end), Math.abs(end - start)].map((value) => Number(value.toFixed(3)));
-  bar.setAttribute("style", `left:${left}%;width:${length}%;--lane:${Number(lane.toFixed(3))}`);
+  setAttributes(bar, { style: `left:${left}%;width:${length}%;--lane:${Number(lane.toFixed(3))}` });
   bar.classList.toggle("is-empty", length === 0);
 }
 
@@ -182,7 +176,7 @@ function createVectorHead({ table, words }) {
     };
     keys.forEach(([name, text], i) => {
       setText(text, texts[name]);
-      items[i].hidden = texts[name] === "";
+      setHidden(items[i], texts[name] === "");
     });
   }
   return { element, update };

@@ -1,6 +1,7 @@
 // The walk: chapters to jump to, and the step's sentence, formula, numbers and code.
 
 import { h, setText } from "./dom.js";
+import { afterPaint } from "./later.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { setting } from "./table.js";
 import { deltaSymbol, stateSymbol } from "./vector_bars.js";
@@ -43,7 +44,7 @@ export function createChapters(context) {
       if (here) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     }
-    if (previous?.step !== state.step) keepInView(list, current.button);
+    if (previous?.step !== state.step) afterPaint(() => keepInView(list, current.button));
   }
 
   return { element, update };

@@ -1,7 +1,7 @@
 // The wiring of a block, drawn from the inputs that the trace itself names for each value:
 // the picture cannot say anything else than the computation did.
 
-import { h, setText } from "./dom.js";
+import { h, setAttributes, setHidden, setText } from "./dom.js";
 import { setting } from "./table.js";
 import { deltaSymbol, stateSymbol } from "./vector_bars.js";
 
@@ -134,28 +134,15 @@ function wiringDrawing(pieces, residual, small = false) {
   return { element, parts };
 }
 
-const wiringGraphs = (table, on) =>
-  Array.from({ length: table.maxDepth }, (_, layer) => blockGraph(table.entries[setting(on)], layer));
+const wiringGraph = (table, on, layer) => blockGraph(table.entries[setting(on)], layer);
 
-/** Every block of a run, small, without words: a list of elements. */
-export function smallBlocks(table, on) {
-  const pieces = wiringGraphs(table, on).map((graph) => wiringPieces(graph, WIRING_SMALL, WIRING_SMALL));
-  return pieces.map((list) => wiringDrawing(list, on, true).element);
+/** A block of a run, small, without words. */
+export function smallBlock(table, on, layer) {
+  return wiringDrawing(wiringPieces(wiringGraph(table, on, layer), WIRING_SMALL, WIRING_SMALL), on, true).element;
 }
 
-/** The drawings of one run: one for each wiring that its blocks have. */
-function wiringViews({ table, words }, on) {
-  const graphs = wiringGraphs(table, on);
-  const shape = ({ nodes, edges }) => JSON.stringify([nodes.map(({ id }) => id), edges.map(({ from, to }) => [from, to])]);
-  const shapes = graphs.map(shape);
-  return [...new Set(shapes)].map((one) => {
-    const first = shapes.indexOf(one);
-    const drawing = wiringDrawing(wiringPieces(graphs[first], WIRING_WIDE, WIRING_NARROW), on);
-    const shows = ({ residual, step }) => residual === on && step.part !== "sum" && shapes[step.layer] === one;
-    const show = (facts) => wiringShow(drawing, graphs[facts.step.layer].nodes, { ...facts, table, words });
-    return { element: drawing.element, shows, show };
-  });
-}
+/** What makes two blocks look the same: the same parts, tied in the same way, in the same run. */
+const wiringShape = (on, { nodes, edges }) => JSON.stringify([on, nodes.map(({ id }) => id), edges.map(({ from, to }) => [from, to])]);
 
 /** The part that the step speaks of, what this block has done already, and what is to come. */
 function wiringShow({ element, parts }, nodes, facts) {
@@ -164,7 +151,7 @@ function wiringShow({ element, parts }, nodes, facts) {
   for (const part of parts) {
     const now = part.turns.some((turn) => current.includes(turn));
     const time = now ? "is-now" : Math.min(...part.turns) < current[0] ? "is-done" : "is-later";
-    part.element.className = `${part.name} ${time}`;
+    setAttributes(part.element, { class: `${part.name} ${time}` });
     setText(part.element, wiringText(part, facts));
   }
 }
@@ -176,14 +163,32 @@ function wiringText({ kind, id, entry }, { table, words, residual, step }) {
   return { add: "+", other: id }[kind] ?? "";
 }
 
-/** The current block's wiring: {elements, update(facts)}. */
-export function createWiring(context, residual = null) {
-  const views = (residual === null ? [true, false] : [residual]).flatMap((on) => wiringViews(context, on));
-  function update(facts) {
-    for (const { element, shows, show } of views) {
-      element.hidden = !shows(facts);
-      show(facts);
-    }
+/** The current block's wiring, drawn into `picture` when a block like it is first shown: {update(facts)}. */
+export function createWiring({ table, words }, picture) {
+  const graphs = new Map(); // by run and layer
+  const drawings = new Map(); // by shape
+
+  function graphOf({ residual, step: { layer } }) {
+    const key = `${residual} ${layer}`;
+    if (!graphs.has(key)) graphs.set(key, wiringGraph(table, residual, layer));
+    return graphs.get(key);
   }
-  return { elements: views.map(({ element }) => element), update };
+
+  function drawingOf(graph, { residual }) {
+    const shape = wiringShape(residual, graph);
+    if (!drawings.has(shape)) {
+      const drawing = wiringDrawing(wiringPieces(graph, WIRING_WIDE, WIRING_NARROW), residual);
+      picture.append(drawing.element);
+      drawings.set(shape, drawing);
+    }
+    return drawings.get(shape);
+  }
+
+  function update(facts) {
+    const graph = graphOf(facts);
+    const shown = facts.step.part === "sum" ? null : drawingOf(graph, facts);
+    for (const drawing of drawings.values()) setHidden(drawing.element, drawing !== shown);
+    if (shown !== null) wiringShow(shown, graph.nodes, { ...facts, table, words });
+  }
+  return { update };
 }

@@ -1,7 +1,7 @@
 // The wirings: the same numbers through pre-norm, post-norm and two mistakes, side by side.
 
 import { createSelect } from "./controls.js";
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { number, Table } from "./table.js";
 import { createWiringsPicture } from "./wirings_picture.js";
@@ -53,7 +53,7 @@ export function createWirings(context) {
   }
 
   function update(state) {
-    element.hidden = state.view !== "wirings";
+    setHidden(element, state.view !== "wirings");
     if (element.hidden) return;
     begin();
     element.setAttribute("aria-label", words.say("wirings_title"));
