@@ -158,6 +158,32 @@ def test_the_lesson_goes_on_without_its_server_and_finds_back(page_at):
         expect(line).to_be_hidden()
 
 
+def test_the_text_and_its_picture_do_not_wait_for_bokeh(page_at, pages):
+    """It is slow, then it fails: the walk, the switch and the sum go on."""
+    page = pages(service_workers="block").page
+    held = []
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/bokeh.*.js", hold)
+    lesson = page_at("?step=6", until="text", service_workers="block")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("r")
+    expect(lesson.region("Step")).to_contain_text("Step 7 of 20")
+    expect(page.locator(".scene.is-off")).to_be_visible()
+    expect(page.locator("#sum .is-current")).to_contain_text("Block 1 FFN")
+    expect(page.locator(".depth-map-loading")).to_be_visible()
+    rows = page.locator(".depth-map-values tbody tr:not([hidden])")
+    expect(rows.nth(1)).to_contain_text("latest")
+    line = page.locator(".server-line")
+    expect(line).to_be_hidden()
+    lesson.forgiven = ("ERR_FAILED",)
+    held[-1].abort()
+    expect(line).to_contain_text("The server is away")
+    page.unroute("**/bokeh.*.js")
+
+
 # --------------------------------------------------------------------- the one file
 
 

@@ -85,6 +85,25 @@ def test_rows_are_to_come_until_they_are_written(page_at):
         assert there == 1 + sum(step >= 4 + 3 * n for n in range(6)), (step, count)
 
 
+def test_the_sum_and_the_map_follow_what_is_pressed(page_at):
+    """After the paint, by themselves; of many changes at once they show the last."""
+    lesson = page_at("?step=2", until="drawn")
+    current = lesson.page.locator("#sum .is-current th")
+    marker = lesson.page.locator(".depth-map-blocks [aria-current=step]")
+    lesson.button("Next").click()
+    lesson.button("Next").click()
+    expect(current).to_have_text("Block 1 attention")
+    lesson.page.evaluate("""() => {
+      const press = (name) => document.querySelector(`[data-control=${name}]`).click();
+      for (let i = 0; i < 9; i++) press("next");
+      press("residual");
+    }""")
+    expect(current).to_have_text("Block 2 FFN")
+    expect(marker).to_have_text("2")
+    expect(lesson.page.locator("#sum")).to_have_class("sum is-off")
+    expect(lesson.page.locator(".depth-map.is-off")).to_be_visible()
+
+
 def test_the_bars_of_the_sum_join_end_to_end(page_at, example):
     lesson = page_at("?step=20")
     ends = lesson.page.evaluate("""() => [...document.querySelectorAll("#sum tbody tr")]

@@ -13,7 +13,7 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from paint import BUSY, CONTROLS, LOAD, NAIVE_PAINT, PAINT, READY
+from paint import ANSWERS, BUSY, CONTROLS, LAB, LOAD, NAIVE_PAINT, PAINT, READY
 from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
 from sessions import Server, come_and_go, growth, new_sessions, served
 
@@ -22,6 +22,7 @@ from chromium import FLAGS, executable
 N = 40
 SCREEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 AIMS = {"paint": 40, "throttled": 80}
+LAB_REST = 150  # ms that the lab's form waits for more before it asks
 
 
 def p95(values: list[float]) -> float:
@@ -48,8 +49,8 @@ def paints(ours: Page, naive: Page) -> None:
     for rate, aim in ((1, AIMS["paint"]), (4, AIMS["throttled"])):
         throttle(ours, rate)
         for control in CONTROLS:
-            mine = ours.evaluate(PAINT, [control, N])
-            mid, high = median(mine), p95(mine)
+            first, whole = zip(*ours.evaluate(PAINT, [control, N]), strict=True)
+            mid, high = median(first), p95(first)
             name = f"{control} → paint{', 4 × slower' if rate == 4 else ''}"
             other, ratio = "", ""
             if rate == 1 or control == "step":  # seconds each, so only a few
@@ -57,8 +58,26 @@ def paints(ours: Page, naive: Page) -> None:
                 theirs = median(naive.evaluate(NAIVE_PAINT, [control, 4]))
                 other, ratio = f"{theirs:.0f} ms", times(mid, theirs)
             row(name, f"{mid:.0f} / {high:.0f} ms", f"≤ {aim} ms", other, ratio)
+            row("  and the parts below", f"{median(whole):.0f} / {p95(whole):.0f} ms")
     throttle(ours, 1)
     throttle(naive, 1)
+
+
+def answers(browser: Browser, url: str) -> None:
+    """The experiments and the lab, which the naive way does not have."""
+    page = watched(browser, f"{url}?view=experiments")
+    page.wait_for_selector(".experiments-open")
+    times = [*page.evaluate(ANSWERS), *page.evaluate(ANSWERS)]
+    name = f"prediction → answer (n = {len(times)})"
+    row(name, f"{median(times):.0f} / {p95(times):.0f} ms", "≤ 100 ms")
+    page.goto(f"{url}?view=lab")
+    page.evaluate(READY)
+    page.wait_for_selector("[data-control=lab-depth]")
+    for depth in (12, 96):
+        times = [time - LAB_REST for time in page.evaluate(LAB, [depth, N])]
+        name = f"lab, depth {depth}: asked → paint"
+        row(name, f"{median(times):.0f} / {p95(times):.0f} ms", "≤ 150 ms")
+    page.context.close()
 
 
 # ------------------------------------------------------- what a change costs a server
@@ -183,6 +202,8 @@ def main() -> None:
         page, other = (watched(browser, server.url) for server in (ours, naive))
         paints(page, other)
         changes(page, ours, other, naive)
+        answers(browser, ours.url)
+        browser.close()
     print(f"n = {N}; {time.monotonic() - start:.0f} s")
 
 

@@ -19,9 +19,8 @@ READY = """async () => {
 LOAD = f"""async () => {{
   await ({READY})();
   const live = performance.now();
-  const mark = performance.getEntriesByName("first-picture")[0]
-    ?? performance.getEntriesByName("first-contentful-paint")[0];
-  return [mark?.startTime ?? live, live];
+  const at = (name) => performance.getEntriesByName(name)[0]?.startTime;
+  return [at("first-picture") ?? at("first-contentful-paint") ?? live, live];
 }}"""
 
 # how each control is used, there and back
@@ -43,21 +42,90 @@ USE = """const use = (control, turn) => {
   })[control]();
 };"""
 
-# from the click's task to the end of the frame that paints it
-PAINT = f"""async ([control, count]) => {{
-  {USE}
-  const painted = () => new Promise((resolve) => requestAnimationFrame(() => {{
+# `painted` is asked for before the change, so that its frame is the one that shows it
+# and what follows after the paint is not counted; `rest` comes at another place in the
+# screen's beat each time
+FRAMES = """const painted = () => new Promise((resolve) =>
+  requestAnimationFrame(() => {
     const channel = new MessageChannel();
     channel.port1.onmessage = resolve;
     channel.port2.postMessage(null);
-  }}));
+  }));
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const rest = async () => {
+  await new Promise((resolve) => requestIdleCallback(resolve, {timeout: 1000}));
+  await pause(20 + 17 * Math.random());
+};"""
+
+# from the click to the end of the frame that paints it: text, picture and controls, and
+# to the one that paints the parts which follow, the depth map with them
+PAINT = f"""async ([control, count]) => {{
+  {USE}
+  {FRAMES}
   const times = [];
   for (let turn = 0; turn < count + 3; turn++) {{
-    await new Promise((resolve) => setTimeout(resolve, 20 + 17 * Math.random()));
+    await rest();
+    const frame = painted();
     const start = performance.now();
     use(control, turn);
+    await frame;
+    const first = performance.now() - start;
+    await pause(0);
     await painted();
-    if (turn >= 3) times.push(performance.now() - start);
+    if (turn >= 3) times.push([first, performance.now() - start]);
+  }}
+  return times;
+}}"""
+
+# every option of every experiment, once: from the press to the answer's picture
+ANSWERS = f"""async () => {{
+  {FRAMES}
+  const find = (selector) => document.querySelector(selector);
+  const times = [];
+  const count = document.querySelectorAll(".experiments-open").length;
+  for (let i = 0; i < count; i++) {{
+    document.querySelectorAll(".experiments-open")[i].click();
+    const options = document.querySelectorAll(".experiments-choices input").length;
+    for (let k = 0; k < options; k++) {{
+      document.querySelectorAll(".experiments-choices input")[k].click();
+      await rest();
+      const frame = painted();
+      const start = performance.now();
+      find(".experiments-go button").click();
+      await frame;
+      times.push(performance.now() - start);
+      if (!find(".experiments-answer h3")) throw new Error("no answer");
+    }}
+    find(".experiments-back").click();
+    await rest();
+  }}
+  return times;
+}}"""
+
+# the lab at about a depth: from the end of the form's rest to the new numbers' picture
+LAB = f"""async ([depth, count]) => {{
+  {FRAMES}
+  const find = (selector) => document.querySelector(selector);
+  const slider = find("[data-control=lab-depth]");
+  const status = find(".lab-status");
+  const times = [];
+  for (let turn = 0; turn < count + 2; turn++) {{
+    await rest();
+    const said = status.textContent;
+    const answered = new Promise((resolve) => {{
+      const watch = new MutationObserver(() => {{
+        if (status.textContent === said) return;
+        watch.disconnect();
+        resolve();
+      }});
+      watch.observe(status, {{childList: true, characterData: true, subtree: true}});
+    }});
+    const start = performance.now();
+    slider.value = depth - turn % 2;
+    slider.dispatchEvent(new Event("input", {{bubbles: true}}));
+    await answered;
+    await painted();
+    if (turn >= 2) times.push(performance.now() - start);
   }}
   return times;
 }}"""
