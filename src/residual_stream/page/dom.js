@@ -34,6 +34,12 @@ function setAttribute(element, name, text) {
   if (element.getAttribute(name) !== text) element.setAttribute(name, text);
 }
 
+/** Give an element so many children: what is there stays, `make` adds what is missing. */
+export function resize(parent, count, make) {
+  while (parent.childElementCount > count) parent.lastElementChild.remove();
+  parent.append(...Array.from({ length: count - parent.childElementCount }, make));
+}
+
 /** Hide an element or show it, only if it isn't so already. */
 export function setHidden(element, isHidden) {
   if (element.hidden !== isHidden) element.hidden = isHidden;

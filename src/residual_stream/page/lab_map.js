@@ -1,7 +1,7 @@
 // The lab's depth map: the same picture as the lesson's, with a bar for each block, drawn
 // with plain elements so that any depth up to 96 is one quick change.
 
-import { h, setText } from "./dom.js";
+import { h, resize, setText } from "./dom.js";
 import { number } from "./table.js";
 
 /** {element, update(answer)}; onBlock: (block) when a reader picks one. */
@@ -29,11 +29,8 @@ export function createLabMap({ words }, onBlock) {
   }
 
   function build(count) {
-    bars = Array.from({ length: count }, () => {
-      const [bar, text] = [h("i", { class: "lab-bar" }), h("span", { class: "lab-length" })];
-      return { bar, text, element: h("div", { class: "lab-column" }, text, bar) };
-    });
-    columns.replaceChildren(...bars.map((one) => one.element));
+    resize(columns, count, () => h("div", { class: "lab-column" }, h("span", { class: "lab-length" }), h("i", { class: "lab-bar" })));
+    bars = [...columns.children].map(({ firstChild: text, lastChild: bar }) => ({ bar, text }));
   }
 
   function update({ settings, residual, word }) {

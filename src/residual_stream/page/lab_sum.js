@@ -1,7 +1,7 @@
 // The lab's tables: the followed word's account, and its states by depth. Both scroll in a
 // box of their own, since a run may be 96 blocks deep.
 
-import { h, setText } from "./dom.js";
+import { h, resize, setAttributes, setText } from "./dom.js";
 import { labStateName } from "./lab_table.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { number } from "./table.js";
@@ -71,23 +71,26 @@ export function createLabStates(context, table) {
   return { element, update };
 }
 
-/** A table in a scrolling box, rebuilt only when it gets another size. */
+/** A table in a scrolling box; its rows are kept when it grows or shrinks. */
 function createLabGrid(name) {
   const [caption, head, body] = [h("caption", { class: "visually-hidden" }), h("tr", {}), h("tbody", { "data-numbers": "" })];
   const element = h("div", { class: `lab-scroll ${name}`, tabindex: 0, role: "group" }, h("table", {}, caption, h("thead", {}, head), body));
-  let size = "";
+  let width = "";
 
   function build(rows, columns, explained) {
-    head.replaceChildren(h("td", {}), ...Array.from({ length: columns }, () => h("th", { scope: "col" })));
+    const wanted = [columns, explained].join();
+    if (wanted !== width) {
+      head.replaceChildren(h("td", {}), ...Array.from({ length: columns }, () => h("th", { scope: "col" })));
+      body.replaceChildren();
+    }
+    width = wanted;
     const cell = (_, i) => h("td", {}, i < explained ? numberElement() : h("span", {}));
-    body.replaceChildren(...Array.from({ length: rows }, () => h("tr", {}, h("th", { scope: "row" }), ...Array.from({ length: columns }, cell))));
+    resize(body, rows, () => h("tr", {}, h("th", { scope: "row" }), ...Array.from({ length: columns }, cell)));
   }
 
   /** explained: how many columns hold numbers of the trace. */
   function update(label, heads, rows, fillCell, explained = heads.length) {
-    const wanted = [rows.length, heads.length, explained].join();
-    if (wanted !== size) build(rows.length, heads.length, explained);
-    size = wanted;
+    build(rows.length, heads.length, explained);
     setText(caption, label);
     element.setAttribute("aria-label", label);
     heads.forEach((text, i) => setText(head.children[i + 1], text));
@@ -97,6 +100,6 @@ function createLabGrid(name) {
       heads.forEach((_, column) => fillCell(cells[column + 1].firstChild, row, column));
     });
   }
-  const mark = (classOf) => [...body.children].forEach((row, i) => (row.className = classOf(i)));
+  const mark = (classOf) => [...body.children].forEach((row, i) => setAttributes(row, { class: classOf(i) }));
   return { element, update, mark };
 }

@@ -23,7 +23,9 @@ import { createViewNav } from "./view_nav.js";
 import { createChapters, createStep } from "./walk.js";
 import { createWirings } from "./wirings.js";
 
+// what changes the lesson's parts only, and what changes nothing of the lesson
 const WALK = ["step", "depth", "token", "residual"];
+const ELSEWHERE = ["lab", "experiment", "connected"];
 
 /**
  * Make the page inside `host` (an element of a document or of a shadow root).
@@ -45,17 +47,21 @@ export function createPage(host, data, options) {
   layOut(root, views, context);
   host.replaceChildren(root);
 
-  const { masthead, help, nav, notice, skip, map, inside, sum, reading, ...others } = views;
+  const { masthead, help, nav, notice, skip, chapters, step, scene, dock, settings, map, inside, sum, reading, ...others } = views;
   const frame = [masthead, help, nav, notice, skip]; // the same at each step of the walk
+  const lesson = [chapters, step, scene, dock, settings];
   const numbers = { update: explain.update };
   const later = createLater([map, inside, sum, reading, numbers]);
   const update = (state, previous, change = {}) => {
     context.words.language = state.language;
-    const walks = previous !== null && change.changed.every((key) => WALK.includes(key));
+    const isOnly = (keys) => previous !== null && change.changed.every((key) => keys.includes(key));
+    const [walks, elsewhere] = [isOnly(WALK), isOnly(ELSEWHERE)];
     if (!walks) dress(root, state, options, data.lesson.title);
     const motion = moves(state, previous, change);
     context.motion.stop();
-    for (const view of [...(walks ? [] : frame), ...Object.values(others), numbers, later]) view.update(state, previous, { motion });
+    const told = [...(walks || elsewhere ? [] : frame), ...(elsewhere ? [] : lesson), ...Object.values(others), numbers];
+    for (const view of told) view.update(state, previous, { motion });
+    if (!elsewhere) later.update(state, previous, { motion });
     if (previous === null) map.update(state, null); // its frame keeps its place from the start
     if (change.changed?.some((key) => WALK.includes(key))) context.float.close();
   };

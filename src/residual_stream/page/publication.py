@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,7 @@ class File:
     stem: str
     ending: str
     content_type: str
-    content: bytes
+    content: bytes = field(repr=False)
 
     @cached_property
     def name(self) -> str:

@@ -104,7 +104,6 @@ function createOverview(table, on) {
       blocks.push(overviewBlock(table, on, blocks.length));
       last.before(blocks.at(-1));
     }
-    element.style.setProperty("--depth", String(depth));
     element.classList.toggle("is-crowded", depth > 6);
     blocks.forEach((block, i) => setAttributes(block, { hidden: i >= depth }));
     setText(last, stateSymbol(step.shows));
@@ -116,7 +115,7 @@ function overviewBlock(table, on, layer) {
   const drawing = smallBlock(table, on, layer);
   drawing.classList.toggle("is-first", layer === 0);
   const block = h("span", { class: "scene-overview-number" }, String(layer + 1));
-  return h("div", { class: "scene-overview-block", style: `--i:${layer}` }, drawing, block);
+  return h("div", { class: "scene-overview-block" }, drawing, block);
 }
 
 /** What moves: "step" at a write or an add, "switch" when the residual was flipped, or nothing (null). */

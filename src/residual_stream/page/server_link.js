@@ -59,7 +59,7 @@ export function linkToServer(model, { store, table, asking }) {
   });
   model.on("msg:custom", (message) => {
     if (message.type === "answer") {
-      asking.answer(message.id, message.answer);
+      asking.answer(message.id, JSON.parse(message.answer));
       return;
     }
     const { token, ...state } = message.state;
