@@ -32,7 +32,13 @@ export function createLab(context) {
     adopt({ ...wanted, block: Math.min(wanted.block, wanted.depth) });
     written = writeLab(settings, table);
     if (typeof store.get().lab === "string") store.set({ lab: written }, "lab");
-    asking.want(settings);
+    want();
+  }
+
+  /** Ask for the settings' numbers; until they come the views are of other settings. */
+  function want(options) {
+    views.element.setAttribute("aria-busy", "true");
+    asking.want(settings, options);
   }
 
   function adopt(next) {
@@ -54,6 +60,7 @@ export function createLab(context) {
 
   function show(next) {
     offline.hidden = true;
+    views.element.setAttribute("aria-busy", "false");
     if (next.error) {
       const known = LAB_ERRORS.includes(next.key);
       say(() => words.say("lab_error_kept", { error: known ? words.say(next.key, next.values) : `${next.error}.` }), true);
@@ -71,6 +78,7 @@ export function createLab(context) {
 
   /** Only a server that is known to be missing is spoken of; one may be on its way. */
   function away() {
+    if (store.get().connected === false) views.element.setAttribute("aria-busy", "false");
     offline.hidden = store.get().connected !== false;
     setText(offline, words.say("lab_offline"));
   }
@@ -84,11 +92,11 @@ export function createLab(context) {
         form.offer(data.cancelling);
         if (answer === null) draw(data.answer);
         if (labSame(settings, labDefault(table))) say(() => labDone(words, answer));
-        else asking.want(settings, { now: true });
+        else want({ now: true });
       },
       () => {
         begun = false; // the next showing tries again
-        asking.want(settings, { now: true });
+        want({ now: true });
       },
     );
   }
@@ -100,12 +108,13 @@ export function createLab(context) {
     if (text !== written) {
       written = text;
       settings = readLab(text, table) ?? labDefault(table);
-      if (begun) asking.want(settings, { now: true });
+      if (begun) want({ now: true });
     }
     element.setAttribute("aria-label", words.say("lab_title"));
     setText(heading, words.say("lab_title"));
     setText(lead, words.say("lab_lead"));
     away();
+    if (state.connected && !previous?.connected) asking.again();
     form.update(settings);
     if (answer !== null && previous?.language !== state.language) {
       views.update(answer);

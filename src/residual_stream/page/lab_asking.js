@@ -7,7 +7,7 @@ const LAB_LOOK_AGAIN = 1500;
 /**
  * @param show   (answer, settings) for the answer to the newest question
  * @param away   () when there is no server to ask
- * @returns {want(settings, {now}), stop}
+ * @returns {want(settings, {now}), again: ask at once, a server has come, stop}
  */
 export function createLabAsking({ ask, hasServer }, { show, away }) {
   let wanted = null; // the newest settings without an answer
@@ -53,5 +53,5 @@ export function createLabAsking({ ask, hasServer }, { show, away }) {
     clearTimeout(timer);
     wanted = null;
   }
-  return { want, stop };
+  return { want, again: () => later(0), stop };
 }
