@@ -1,6 +1,7 @@
 """Predict, run, see: every experiment played in the page, in both languages."""
 
 import pytest
+from playwright.sync_api import expect
 
 from conftest import PHONE
 from residual_stream.experiments import experiments_data
@@ -114,9 +115,10 @@ def test_the_first_prediction_is_kept_until_it_is_cleared(page_at, ui):
     assert "1 of 10" in done.inner_text()
     lesson.page.reload()
     lesson.wait_live()
-    assert lesson.texts(".experiments-done") == [f"✓ {ui['experiments_done']['en']}"]
+    mark = lesson.page.locator(".experiments-done")
+    expect(mark).to_have_text([f"✓ {ui['experiments_done']['en']}"])
     lesson.press(ui["experiments_reset"]["en"])
-    assert lesson.texts(".experiments-done") == []
+    expect(mark).to_have_count(0)
     assert "0 of 10" in done.inner_text()
 
 

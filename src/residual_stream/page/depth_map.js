@@ -53,7 +53,7 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
     if (texts !== filled) fillMapTexts(parts, context, state, isOn());
     filled = texts;
     if (size === null) return;
-    layout = mapLayout(table, state, { ...size, rem: dress.rem, entrance: entranceWidth() });
+    layout = mapLayout(table, state, { ...size, rem: dress.rem, size: dress.size, entrance: entranceWidth() });
     const at = stepAt(step, depth);
     placeMapParts(parts, layout, at.block, markerAt(at, layout));
     showMapTip(parts, layout, pointed);

@@ -3,7 +3,6 @@
 
 import { number } from "./table.js";
 
-const MAP_FONT = 0.85; // rem, as in the stylesheet
 const MAP_EDGE = 1; // room for the ribbon's tip, in rem
 const MAP_BAR = 0.6; // a bar's share of its block's column
 const MAP_WIDEST_BAR = 4.5; // in rem
@@ -18,7 +17,7 @@ const MAP_COLOURS = ["--slate", "--green", "--red", "--paper", "--line"];
  * unit:   px for a length of 1; base: y of the zero line.
  * slot:   a block's column; entrance: what lies before the first, edge: behind the last.
  */
-export function mapLayout(table, { token, depth }, { width, height, rem, entrance }) {
+export function mapLayout(table, { token, depth }, { width, height, rem, size, entrance }) {
   const on = table.word(true, token);
   const off = table.word(false, token);
   const stacks = on.bars.slice(0, depth).map((length) => on.x0_length + length);
@@ -27,7 +26,7 @@ export function mapLayout(table, { token, depth }, { width, height, rem, entranc
   const slot = (width - entrance - edge) / depth;
   const base = height - 2;
   const bar = Math.min(MAP_BAR * slot, MAP_WIDEST_BAR * rem);
-  const line = 1.2 * MAP_FONT * rem;
+  const line = 1.2 * size;
   const unit = (base - 2 * line - 0.5 * rem) / top; // two lines of text fit above the highest stack
   const centre = (block) => entrance + (block - 0.5) * slot;
   return { width, height, rem, entrance, edge, slot, base, bar, line, unit, top, depth, centre };
@@ -167,5 +166,5 @@ export function mapDress(probe) {
     probe.style.color = `var(${name})`;
     return [name, style.color];
   };
-  return { colours: Object.fromEntries(MAP_COLOURS.map(resolve)), font: style.fontFamily, size, rem: size / MAP_FONT };
+  return { colours: Object.fromEntries(MAP_COLOURS.map(resolve)), font: style.fontFamily, size, rem: parseFloat(getComputedStyle(document.documentElement).fontSize) };
 }

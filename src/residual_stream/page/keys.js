@@ -3,7 +3,7 @@
 const FIELDS = "input, select, textarea, [contenteditable], [role=slider], [role=textbox]";
 const PRESSABLE = "button, summary, a[href], [role=button], [role=switch]";
 
-/** Listen on `target`; `actions` has next, back, start, residual, depth(change), help. */
+/** Listen on `target`; `actions` has next, back, start, residual, depth(change), projector, help. */
 export function listenToKeys(target, actions) {
   function pressed(event) {
     if (event.defaultPrevented || event.isComposing || event.keyCode === 229) return;
@@ -22,6 +22,8 @@ export function listenToKeys(target, actions) {
       R: actions.residual,
       "[": () => actions.depth(-1),
       "]": () => actions.depth(+1),
+      p: actions.projector,
+      P: actions.projector,
       "?": actions.help,
     }[event.key];
     if (!action) return;

@@ -7,6 +7,8 @@ import { numberElement, showNumber } from "./numbers.js";
 import { number } from "./table.js";
 import { subscript } from "./words.js";
 
+const LAB_DEEP = 26; // rows that do not fit into the box
+
 const labSigned = (value) => (number(value).startsWith("−") ? number(value) : `+${number(value)}`);
 
 /** x₀, every correction and the last state, axis by axis. */
@@ -91,6 +93,7 @@ function createLabGrid(name) {
   /** explained: how many columns hold numbers of the trace. */
   function update(label, heads, rows, fillCell, explained = heads.length) {
     build(rows.length, heads.length, explained);
+    element.classList.toggle("is-deep", rows.length > LAB_DEEP);
     setText(caption, label);
     element.setAttribute("aria-label", label);
     heads.forEach((text, i) => setText(head.children[i + 1], text));

@@ -68,6 +68,7 @@ const KEY_ROWS = [
   ["Home", "key_start"],
   ["R", "key_residual"],
   ["[  ]", "key_depth"],
+  ["P", "key_projector"],
   ["?", "key_help"],
   ["Esc", "key_close"],
 ];

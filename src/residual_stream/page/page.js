@@ -185,6 +185,7 @@ function keyActions({ store, help }) {
     start: () => inLesson(() => ({ step: 1 }), "start"),
     residual: () => inLesson(({ residual }) => ({ residual: !residual }), "switch", "residual"),
     depth: (change) => inLesson(({ depth }) => ({ depth: depth + change }), "key", "depth"),
+    projector: () => store.set({ projector: !store.get().projector }, "key"),
     help: () => help.open(),
   };
 }

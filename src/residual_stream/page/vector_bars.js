@@ -44,6 +44,7 @@ export function createVectorBars(context) {
       const to = bars(shown, axis);
       const from = share < 1 ? { ...bars(before, axis), ghost: to.ghost } : to;
       for (const name of VECTOR_BARS) placeVectorBar(row.bars[name], from[name], to[name], share);
+      row.bars.rest.classList.toggle("is-back", leadsBack(to));
     });
   }
 
@@ -122,11 +123,12 @@ function vectorPlace(table, { token, depth }) {
   return (value) => VECTOR_ZERO + unit * value;
 }
 
-/** Each bar as [from, to, lane]; x₀'s own part of the stream is as long as it still shows. */
+/** Each bar as [from, to, lane]; the corrections so far may lead back over x₀, and beyond zero. */
 function vectorBars({ old, delta, result, input }, { residual, step, isInput }, place) {
   const stream = step.part === "sum" ? result : old;
   const isReplaced = !residual && step.part === "add";
-  const kept = residual ? Math.max(0, Math.min(input * Math.sign(stream), Math.abs(stream))) * Math.sign(stream) : isInput ? stream : 0;
+  // with the residual x₀ is always a term, and the corrections go on from where it ends
+  const kept = residual ? input : isInput ? stream : 0;
   const [first, whole] = isReplaced ? [0, 0] : [kept, stream];
   const written = step.part === "add" && residual ? [old, result] : [0, delta];
   const end = step.part === "add" ? result : stream;
@@ -140,6 +142,9 @@ function vectorBars({ old, delta, result, input }, { residual, step, isInput }, 
   };
   return Object.fromEntries(Object.entries(values).map(([name, [from, to, lane]]) => [name, [place(from), place(to), lane]]));
 }
+
+/** Whether the corrections so far lie over x₀'s bar: then they are drawn slimmer than it. */
+const leadsBack = ({ first: [zero, input], rest: [, stream] }) => (input - zero) * (stream - input) < 0;
 
 function placeVectorBar(bar, from, to, share) {
   const [start, end, lane] = to.map((value, i) => from[i] + (value - from[i]) * share);
