@@ -56,8 +56,9 @@ EVERYWHERE = STATES | {
 @pytest.mark.parametrize("query", EVERYWHERE.values(), ids=EVERYWHERE)
 def test_no_type_is_smaller_than_24_px(page_at, query):
     lesson = page_at(f"{query}&projector=1", viewport=SCREEN)
+    lesson.page.locator("main").get_by_role("button").nth(1).wait_for()
     sizes = lesson.page.evaluate(SIZES)
-    assert len(sizes) > 20
+    assert len(sizes) > 15
     assert [pair for pair in sizes if pair[1] < 24] == []
     # what Bokeh writes is in the map's own type
     texts = lesson.page.evaluate("""() => Bokeh.documents.flatMap((one) =>
