@@ -250,6 +250,36 @@ def test_many_changes_at_once_end_with_the_last(lab):
     assert lab.page.evaluate(FORM)["depth"] == 40
 
 
+def test_an_answer_that_is_overtaken_is_never_shown(lab):
+    """The answer to depth 5 is slow; meanwhile depth 9 is asked for."""
+    said = lab.page.evaluate("""async () => {
+      const {asking} = await ResidualStream.page;
+      const {answer} = asking;
+      const heard = [];
+      asking.answer = (id, text) => {
+        const slow = heard.length === 0 ? 600 : 0;
+        heard.push(id);
+        setTimeout(() => answer(id, text), slow);
+      };
+      const said = [];
+      const status = document.querySelector(".lab-status");
+      new MutationObserver(() => said.push(status.textContent))
+        .observe(status, {childList: true, characterData: true, subtree: true});
+      const slider = document.querySelector("[data-control=lab-depth]");
+      for (const depth of [5, 9]) {
+        slider.value = depth;
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+        await new Promise((resolve) => setTimeout(resolve, 400));
+      }
+      while (heard.length < 2 || said.length === 0) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return said;
+    }""")
+    assert said == [expected(lab.page.evaluate(FORM))["status"]]
+    assert lab.page.evaluate(SHOWN) == expected(lab.page.evaluate(FORM))
+
+
 TOO_LARGE = "?view=lab&lab=norm*none_depth*96_x4*1000*1000*1000*1000"
 
 

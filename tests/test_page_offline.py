@@ -134,6 +134,7 @@ def test_the_lesson_goes_on_without_its_server_and_finds_back(page_at):
         lesson.forgiven = ("WebSocket", "ERR_CONNECTION_REFUSED", "Lost websocket")
         served.process.kill()
         served.process.wait()
+    expect(line).to_be_visible()
     expect(line).to_contain_text("The server is away; the lesson goes on here.")
     assert page.get_by_role("alert").count() == 0  # nothing shouts
     lesson.button("Next").click()
@@ -180,6 +181,7 @@ def test_the_text_and_its_picture_do_not_wait_for_bokeh(page_at, pages):
     expect(line).to_be_hidden()
     lesson.forgiven = ("ERR_FAILED",)
     held[-1].abort()
+    expect(line).to_be_visible()
     expect(line).to_contain_text("The server is away")
     page.unroute("**/bokeh.*.js")
 
