@@ -242,6 +242,16 @@ def serving(*command: str, **environment: str) -> Iterator[Served]:
         process.communicate(timeout=20)
 
 
+def links_outside(html: str) -> list[str]:
+    """What a page's markup and styles would fetch."""
+    markup = re.sub(r"<script.*?</script>|<style.*?</style>", "", html, flags=re.S)
+    styles = "".join(re.findall(r"<style.*?</style>", html, flags=re.S))
+    return [
+        *re.findall(r'(?:src|href)="(?!data:|#|\?)[^"]*"', markup),
+        *re.findall(r"@import[^;]*|url\((?!['\"]?(?:data:|#))[^)]*", styles),
+    ]
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Served]:
     """What a teacher starts: `residual-stream serve`."""

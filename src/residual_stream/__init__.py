@@ -16,7 +16,7 @@ from residual_stream.ledger import Ledger, depth_map, ledger
 from residual_stream.trace import Entry, Trace
 
 if TYPE_CHECKING:
-    from residual_stream.page.component import LessonView
+    from residual_stream.notebook import LessonFrame, NotebookView
 
 __version__ = "0.1.0"
 
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-def show(*args: Any, **kwargs: Any) -> "LessonView":
+def show(*args: Any, **kwargs: Any) -> "NotebookView | LessonFrame":
     """The lesson in a notebook cell; see `residual_stream.notebook.show`."""
     from residual_stream import notebook
 

@@ -1,5 +1,9 @@
 """The lesson as one HTML file that opens without a server and without a network."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from residual_stream.app import inline_files, page_template
 from residual_stream.page.publication import Publication
 from residual_stream.server import libraries
@@ -18,10 +22,13 @@ POLICY = "; ".join(
 )
 
 
-def offline_page(publication: Publication, language: str = "") -> bytes:
+def offline_page(
+    publication: Publication, language: str = "", start: Mapping[str, Any] | None = None
+) -> bytes:
     """The page with its data, styles and scripts inside.
 
     language:  what it starts in; "" asks the browser.
+    start:     the state it starts from where its address says nothing.
     """
     scripts = [file.content.decode() for file in libraries()[:1]]
     page = page_template().render(
@@ -30,6 +37,7 @@ def offline_page(publication: Publication, language: str = "") -> bytes:
         policy=POLICY,
         title=publication.lesson.title[language or "en"],
         files=None,
+        start=json.dumps(start) if start else "",
         inline=inline_files(publication),
         libraries_inside=[text.replace("</script", "<\\/script") for text in scripts],
     )

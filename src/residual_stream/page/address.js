@@ -95,7 +95,11 @@ export function createAddressBar(store, table) {
   });
   return {
     write,
-    link: () => new URL(writeAddress(store.get(), table), location.href).href,
+    link: () => {
+      const query = writeAddress(store.get(), table);
+      // a frame without an address gives what can stand behind one
+      return location.protocol === "about:" ? query : new URL(query, location.href).href;
+    },
     remove: () => {
       clearTimeout(timer);
       leave();

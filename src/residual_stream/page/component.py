@@ -92,17 +92,21 @@ class LessonView(StateLink):
     def __init__(
         self, publication: Publication, state: LessonState, **params: Any
     ) -> None:
-        start = state.as_dict()
-        start["token"] = state.param.token.objects.index(state.token)
         params.setdefault("sizing_mode", "stretch_width")
         super().__init__(
             state,
             publication.answers,
             lesson=publication.data | {"extra": publication.extra},
             css=styles(),
-            start=start,
+            start=start_of(state),
             **params,
         )
+
+
+def start_of(state: LessonState) -> dict[str, Any]:
+    """A state as a page starts from it: the word by its place."""
+    place = state.param.token.objects.index(state.token)
+    return state.as_dict() | {"token": place}
 
 
 def new_state(

@@ -17,7 +17,8 @@ async function start(host) {
   const data = inline ? JSON.parse(inline.textContent) : await fetchJson(host.dataset.source);
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
   const isServed = "server" in host.dataset;
-  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language) });
+  const state = JSON.parse(host.dataset.start ?? "{}");
+  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), state });
   afterPaint(() => {
     performance.mark("first-picture");
     // the depth map waits for Bokeh, the link to the server for Panel
