@@ -26,7 +26,7 @@ FOLDER = lesson_folder(DEFAULT_LESSON)
 README = FOLDER.parents[1] / "README.md"
 
 CODE = re.compile(r"`([^`]+)`")
-NUMBER = re.compile(r"(?<![A-Za-z0-9.])−?[0-9]+(?:\.[0-9]+)?(?: %)?")
+NUMBER = re.compile(r"(?<![A-Za-z0-9.])−?\d+(?:\.\d+)?(?: %)?")
 OPTION = re.compile(r"- \*\*([a-d])\*\*")
 
 
