@@ -17,8 +17,17 @@ PACKAGE = "residual_stream"
 ROOT = Path(residual_stream.__file__).parent
 
 NUMBERS = {"numpy"}
-# tornado and jinja2 come with Bokeh, whose interfaces take their objects
-VIEWS = NUMBERS | {"param", "panel", "bokeh", "tornado", "jinja2", "markdown_it"}
+# tornado and jinja2 (with markupsafe) come with Bokeh, whose interfaces take their
+# objects
+VIEWS = NUMBERS | {
+    "param",
+    "panel",
+    "bokeh",
+    "tornado",
+    "jinja2",
+    "markupsafe",
+    "markdown_it",
+}
 
 # from the ground up: the modules of a floor and the libraries that they may use;
 # a module that is named nowhere stands on the lesson's floor
@@ -30,7 +39,7 @@ FLOORS = (
     ({"lesson_file", "places", "example"}, NUMBERS | {"markdown_it"}),
     ({"state"}, NUMBERS | {"param"}),
     ({"page"}, VIEWS),
-    ({"app", "export", "server", "notebook"}, VIEWS),
+    ({"app", "export", "handout", "server", "notebook"}, VIEWS),
     ({"", "cli", "__main__"}, VIEWS),
 )
 LESSON, TOP = 4, 8

@@ -109,12 +109,28 @@ def serve(asked: argparse.Namespace) -> None:
 
 def export(asked: argparse.Namespace) -> None:
     """Write a lesson as one HTML file that needs no network."""
+    if asked.handout:
+        handout(asked)
+        return
+    if asked.answers:
+        raise LessonError("--answers: belongs to the worksheet; add --handout")
     from residual_stream.export import offline_page
     from residual_stream.page.publication import publish
 
     publication = publish(lesson_folder(asked.lesson))
     path = asked.output or Path(f"{publication.lesson.id}.html")
     write(path, offline_page(publication, asked.lang or ""))
+    print(f"wrote {path}")
+
+
+def handout(asked: argparse.Namespace) -> None:
+    """Write a lesson's worksheet as one HTML file to print."""
+    from residual_stream.handout import handout as worksheet
+
+    lesson = load_lesson(lesson_folder(asked.lesson))
+    languages = (asked.lang,) if asked.lang else LANGUAGES
+    path = asked.output or Path(f"{lesson.id}-handout.html")
+    write(path, worksheet(lesson, languages, asked.answers))
     print(f"wrote {path}")
 
 
@@ -234,6 +250,14 @@ def _add_export(calls: Calls) -> None:
         type=Path,
         metavar="FILE",
         help="by default the lesson's id and .html",
+    )
+    parser.add_argument(
+        "--handout",
+        action="store_true",
+        help="a worksheet to print instead; without --lang in both languages",
+    )
+    parser.add_argument(
+        "--answers", action="store_true", help="with --handout: the gaps filled in"
     )
     _add_language(parser)
 

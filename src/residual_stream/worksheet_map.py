@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from residual_stream.explain import number
-from residual_stream.ledger import DepthMap, depth_map
+from residual_stream.ledger import Bar, DepthMap, depth_map
 from residual_stream.lesson import SETTINGS, Lesson
 from residual_stream.texts import traces
 
-WIDTH, HEIGHT = 90.0, 50.0
+WIDTH, HEIGHT = 90.0, 40.0
 ENTRANCE, EDGE = 14.0, 4.0  # before the first block and behind the last
 BASE, TOP = HEIGHT - 5.5, 4.5  # room for the blocks' numbers, and above the bars
 BAR_SHARE = 0.64  # of its block's column
@@ -37,12 +37,13 @@ class DrawnMap:
 
     setting:      "on" or "off".
     ribbon:       the corners of x₀'s ribbon, as SVG writes points.
-    ribbon_top:   where its upper edge is.
+    ribbon_top, ribbon_middle:  where its upper edge is, and half its height.
     """
 
     setting: str
     ribbon: str
     ribbon_top: float
+    ribbon_middle: float
     x0_length: str
     bars: tuple[DrawnBar, ...]
 
@@ -69,21 +70,31 @@ def _foot(drawn: DepthMap) -> float:
 
 def _drawn(setting: str, drawn: DepthMap, unit: float) -> DrawnMap:
     column = (WIDTH - ENTRANCE - EDGE) / len(drawn.bars)
-    width, foot = BAR_SHARE * column, _foot(drawn)
-    bars = []
-    for bar in drawn.bars:
-        centre = ENTRANCE + (bar.block - 0.5) * column
-        y = BASE - unit * (foot + bar.length)
-        height = unit * bar.length
-        place = (round(part, 2) for part in (centre - width / 2, y, width, height))
-        bars.append(DrawnBar(bar.block, *place, round(centre, 2), number(bar.length)))
+    foot = _foot(drawn)
+    bars = tuple(
+        _bar(bar, ENTRANCE + (bar.block - 0.5) * column, BAR_SHARE * column, foot, unit)
+        for bar in drawn.bars
+    )
     height = unit * drawn.x0_length
     return DrawnMap(
         setting,
         _ribbon(height, bool(drawn.ribbon_until)),
         round(BASE - height, 2),
+        round(BASE - height / 2, 2),
         number(drawn.x0_length),
-        tuple(bars),
+        bars,
+    )
+
+
+def _bar(bar: Bar, centre: float, width: float, foot: float, unit: float) -> DrawnBar:
+    return DrawnBar(
+        bar.block,
+        round(centre - width / 2, 2),
+        round(BASE - unit * (foot + bar.length), 2),
+        round(width, 2),
+        round(unit * bar.length, 2),
+        round(centre, 2),
+        number(bar.length),
     )
 
 
