@@ -132,6 +132,7 @@ export function placeMapParts(parts, layout, current, markerX) {
   style.setProperty("--map-entrance", `${entrance}px`);
   style.setProperty("--map-edge", `${edge}px`);
   style.setProperty("--map-slot", `${slot}px`);
+  style.setProperty("--map-width", `${width}px`); // so that paper can make it fit
   const least = MAP_TARGET * rem;
   const tightest = (width - entrance - edge) / parts.buttons.length;
   parts.element.classList.toggle("is-narrow", tightest < least);
