@@ -1,11 +1,15 @@
 """The printed worksheet: its numbers, its gaps, its pages; and the lesson on paper."""
 
 import re
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from residual_stream import run
@@ -17,8 +21,8 @@ from residual_stream.ledger import depth_map
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES
 from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
-from residual_stream.worksheet import Worksheet, plain
 from residual_stream.worksheet_map import BASE, drawn_maps
+from residual_stream.worksheet_questions import plain, questions
 
 UNTIL = "drawn"
 A4 = (210, 297)
@@ -44,6 +48,15 @@ def sheet(lesson):
         return made[key]
 
     return sheet_in
+
+
+@pytest.fixture
+def page(browser):
+    """An empty page as wide as the paper."""
+    width, height = (round(side * MM) for side in A4)
+    context = browser.new_context(viewport={"width": width, "height": height})
+    yield context.new_page()
+    context.close()
 
 
 class Reader(HTMLParser):
@@ -94,7 +107,7 @@ def stored(trace, of):
 @ANSWERS
 def test_every_number_of_the_block_is_the_trace_s(sheet, trace, language, answers):
     cells = Reader(sheet(language, answers=answers)).with_("data-of")
-    assert len(cells) > 200
+    assert len(cells) > 150
     for cell in cells:
         value, gap = stored(trace, cell.attributes["data-of"]), cell.attributes["class"]
         if gap.startswith("gap") and not answers:
@@ -113,21 +126,10 @@ def test_what_a_student_needs_is_there(sheet, trace, example, bank):
             shown
         )
     for name, entry in trace.weights.items():
-        for place, value in zip(*indices_and_values(entry.value), strict=True):
-            assert value == 0 or f"{name}[{place}]" in shown
+        for place in np.argwhere(entry.value):
+            assert f"{name}[{', '.join(map(str, place))}]" in shown
     for name in ("resid_pre", "attn_out", "resid_mid", "mlp_out", "resid_post"):
         assert f"blocks.0.{name}[{bank}, 3]" in shown
-
-
-def indices_and_values(array):
-    places = list(zip(*(axis.flat for axis in indices(array.shape)), strict=True))
-    return [", ".join(map(str, p)) for p in places], list(array.flat)
-
-
-def indices(shape):
-    import numpy as np
-
-    return np.indices(shape)
 
 
 def test_the_gaps_are_those_of_the_way_from_x0_to_x1(sheet):
@@ -159,7 +161,7 @@ def test_the_gaps_are_those_of_the_way_from_x0_to_x1(sheet):
 
 
 def test_the_printed_numbers_are_enough_to_work_by(trace, bank):
-    """Whoever rounds at each step ends within two of the last digit, as the sheet says."""
+    """Rounding at each step moves only the last digit a little, as the sheet says."""
     w = {name: round_(entry.value) for name, entry in trace.weights.items()}
 
     def normed(x):
@@ -179,8 +181,6 @@ def test_the_printed_numbers_are_enough_to_work_by(trace, bank):
 
 
 def round_(value):
-    import numpy as np
-
     return np.round(value, 2)
 
 
@@ -203,7 +203,7 @@ def test_both_maps_are_drawn_on_one_scale(lesson, example, bank):
     for picture, residual in ((on, True), (off, False)):
         bars = depth_map(run(example, 6, residual), bank).bars
         for shown, bar in zip(picture.bars, bars, strict=True):
-            assert shown.height == pytest.approx(unit * bar.length, abs=0.03)
+            assert shown.height == pytest.approx(unit * bar.length, rel=5e-3, abs=0.01)
             assert shown.y >= 0
     assert on.ribbon_top == off.ribbon_top
 
@@ -219,8 +219,6 @@ def test_the_ribbon_runs_on_or_is_cut_at_the_entrance(lesson):
 
 
 def test_a_lesson_that_is_less_deep_is_drawn_to_its_end(lesson):
-    from dataclasses import replace
-
     assert [len(m.bars) for m in drawn_maps(replace(lesson, max_depth=2))] == [2, 2]
 
 
@@ -229,11 +227,11 @@ def test_a_lesson_that_is_less_deep_is_drawn_to_its_end(lesson):
 
 @BOTH
 def test_the_questions_are_the_experiments(lesson, language):
-    questions = Worksheet(lesson, language).questions
+    asked = questions(lesson)[language]
     experiments = load_experiments(lesson)
-    assert [q.id for q in questions] == [e.plan.id for e in experiments]
-    assert len(questions) == 10
-    for question, experiment in zip(questions, experiments, strict=True):
+    assert [q.id for q in asked] == [e.plan.id for e in experiments]
+    assert len(asked) == 10
+    for question, experiment in zip(asked, experiments, strict=True):
         right = [option for option, _, is_right in question.options if is_right]
         assert right == [experiment.plan.right]
         assert question.text
@@ -246,8 +244,8 @@ def test_only_the_sheet_with_answers_gives_them_away(sheet, lesson, language):
     assert "✓" not in blank
     assert "→" not in blank
     right = [e for e in Reader(filled).of_class("right") if e.tag == "li"]
-    questions = Worksheet(lesson, language).questions
-    for item, question in zip(right, questions, strict=True):
+    asked = questions(lesson)[language]
+    for item, question in zip(right, asked, strict=True):
         assert item.text.split()[0] == "✓"
         assert question.answer.replace("_", "") in item.text
     said = handout_texts()["sheet_answers"][language]
@@ -288,15 +286,14 @@ def test_the_file_needs_nothing_but_itself(sheet, answers):
     assert not re.search(r"<script|<link|<img|https?:|//\w|@import|\son\w+=", html)
     assert re.findall(r"url\(([^)]*)\)", html) == ["#so-far", "#latest"]
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)[1]
+    policy = unescape(policy)
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
-    assert rules["default-src"] == "&#39;none&#39;"
+    assert rules["default-src"] == "'none'"
     assert "unsafe" not in policy
     assert "script-src" not in rules
 
 
 def test_what_a_lesson_says_is_escaped(lesson):
-    from dataclasses import replace
-
     odd = replace(lesson, title=dict.fromkeys(LANGUAGES, "<script>&"))
     html = handout(odd, ("en",)).decode()
     assert "&lt;script&gt;&amp;" in html
@@ -341,10 +338,19 @@ OUTSIDE = """() => [...document.querySelectorAll(".page")].flatMap((page) => {
   const over = (element) => {
     const inner = element.getBoundingClientRect();
     return inner.right > box.right - 20 || inner.left < box.left + 20
-      || inner.bottom > box.bottom - 20 || element.scrollWidth > element.clientWidth + 1
+      || inner.bottom > box.bottom - 20 || element instanceof HTMLElement
+      && element.scrollWidth > element.clientWidth + 1
       && element.clientWidth > 0 && getComputedStyle(element).display !== "inline";
   };
-  return [...page.querySelectorAll("*")].filter(over).map((e) => e.outerHTML);
+  const cut = (text) => {
+    const inner = text.getBoundingClientRect();
+    const frame = text.ownerSVGElement.getBoundingClientRect();
+    return inner.right > frame.right + 1 || inner.left < frame.left - 1
+      || inner.top < frame.top - 1 || inner.bottom > frame.bottom + 2;
+  };
+  const all = [...page.querySelectorAll("*")];
+  return [...all.filter(over), ...all.filter((e) => e.matches("svg text") && cut(e))]
+    .map((e) => e.outerHTML);
 })"""
 SIZES = """() => {
   const sizes = new Set();
@@ -353,7 +359,8 @@ SIZES = """() => {
     const element = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || element.matches("sub, defs *")) continue;
     const svg = element.closest("svg");
-    const unit = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+    const wide = svg?.getBoundingClientRect().width;
+    const unit = svg ? wide / svg.viewBox.baseVal.width : 1;
     sizes.add(parseFloat(getComputedStyle(element).fontSize) * unit * 0.75);
   }
   return [...sizes];
@@ -419,8 +426,6 @@ def test_the_call_writes_it(tmp_path):
 
 
 def test_any_lesson_s_folder_will_do(tmp_path, monkeypatch):
-    import shutil
-
     folder = tmp_path / "own"
     shutil.copytree(lesson_folder(DEFAULT_LESSON), folder)
     shutil.rmtree(folder / "experiments")

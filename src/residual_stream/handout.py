@@ -15,6 +15,7 @@ from residual_stream.lesson_file import LANGUAGES
 from residual_stream.places import shipped
 from residual_stream.worksheet import Worksheet
 from residual_stream.worksheet_map import drawn_maps
+from residual_stream.worksheet_questions import questions
 
 POLICY = "; ".join(
     (
@@ -37,12 +38,12 @@ def handout(
     """
     styles = _asset("handout.css")
     texts = lesson.ui | handout_texts()
-    maps = drawn_maps(lesson)
     page = _template().render(
         policy=POLICY.format(styles=_hash(styles)),
         styles=Markup(styles),  # noqa: S704  our own file, nothing of a lesson's
         sheets=[(Worksheet(lesson, lang), _say(texts, lang)) for lang in languages],
-        maps=maps,
+        maps=drawn_maps(lesson),
+        questions=questions(lesson),
         drawn=worksheet_map,
         answers=answers,
     )

@@ -1,22 +1,20 @@
-"""What stands on a lesson's worksheet: its weights, one worked block, the questions.
+"""What stands on a lesson's worksheet: its weights and one worked block.
 
 The worked block follows the lesson's word. Some of its cells are gaps: they are for the
 student to fill in, and hold the answer all the same. Every cell says which number of
 the trace it shows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from residual_stream.block import run
 from residual_stream.example import NamedExample, Names
-from residual_stream.experiments import experiments_data
 from residual_stream.explain import number
 from residual_stream.fills import SUBSCRIPTS
 from residual_stream.lesson import Lesson
 from residual_stream.ops import EPS
-from residual_stream.prose import Node
 from residual_stream.trace import WEIGHTS, Trace
 
 BLOCK = "blocks.0."
@@ -64,18 +62,6 @@ class Word(NamedTuple):
     score: Cell
     share: Cell
     value: Cells
-
-
-class Question(NamedTuple):
-    """One experiment as a question; each option is its letter, its text, and whether
-    it is right.
-    """
-
-    id: str
-    title: str
-    text: str
-    options: tuple[tuple[str, str, bool], ...]
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -259,32 +245,6 @@ class Worksheet:
     def _formula(self, name: str) -> str:
         return self.trace.entries[BLOCK + name].formula
 
-    # ------------------------------------------------------------------- questions
-
-    @property
-    def questions(self) -> tuple[Question, ...]:
-        """The lesson's experiments, each checked against its own runs."""
-        loaded = experiments_data(self.lesson)["experiments"]
-        return tuple(self._question(experiment) for experiment in loaded)
-
-    def _question(self, experiment: dict[str, Any]) -> Question:
-        prose, fills = experiment["prose"][self.language], experiment["fills"]
-
-        def text(piece: str, part: str) -> str:
-            return plain(prose[piece][part], fills[piece])
-
-        right = experiment["right"]
-        return Question(
-            experiment["id"],
-            text("question", "title"),
-            text("question", "nodes"),
-            tuple(
-                (option, text(f"option-{option}", "title"), option == right)
-                for option in experiment["options"]
-            ),
-            text(f"answer-{right}", "title"),
-        )
-
     # ----------------------------------------------------------------------- cells
 
     def _called(self, names: Names) -> tuple[str, ...]:
@@ -309,16 +269,3 @@ def _entry(trace: Trace, name: str) -> Any:
 def _with_gaps(cells: Cells, places: Iterable[int]) -> Cells:
     asked = set(places)
     return tuple(cell._replace(gap=place in asked) for place, cell in enumerate(cells))
-
-
-def plain(nodes: Sequence[Node], fills: Sequence[str]) -> str:
-    """A tree of prose as text, its slots filled in."""
-    return "".join(_plain(node, fills) for node in nodes)
-
-
-def _plain(node: Node, fills: Sequence[str]) -> str:
-    if isinstance(node, str):
-        return node
-    if node[0] == "slot":
-        return fills[node[1]]
-    return plain(node[2:], fills)

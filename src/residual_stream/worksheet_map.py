@@ -11,7 +11,7 @@ from residual_stream.ledger import Bar, DepthMap, depth_map
 from residual_stream.lesson import SETTINGS, Lesson
 from residual_stream.texts import traces
 
-WIDTH, HEIGHT = 90.0, 40.0
+WIDTH, HEIGHT = 90.0, 44.0
 ENTRANCE, EDGE = 14.0, 4.0  # before the first block and behind the last
 BASE, TOP = HEIGHT - 5.5, 4.5  # room for the blocks' numbers, and above the bars
 BAR_SHARE = 0.64  # of its block's column
