@@ -260,6 +260,15 @@ def server() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="session")
+def offline_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `residual-stream export` writes: the lesson as one file."""
+    path = tmp_path_factory.mktemp("offline") / "lesson.html"
+    command = [sys.executable, "-m", "residual_stream", "export", "-o", str(path)]
+    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    return path
+
+
+@pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
     args = [*browser_type_launch_args.get("args", ()), *FLAGS]
     return browser_type_launch_args | {"executable_path": executable(), "args": args}

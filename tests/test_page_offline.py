@@ -2,7 +2,6 @@
 
 import re
 import socket
-import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import residual_stream
-from conftest import COMMANDS, links_outside, serving
+from conftest import links_outside, serving
 
 APP = Path(residual_stream.__file__).parent / "app.py"
 VIEWS = ("lesson", "experiments", "wirings", "lab")
@@ -189,14 +188,6 @@ def test_the_text_and_its_picture_do_not_wait_for_bokeh(page_at, pages):
 # --------------------------------------------------------------------- the one file
 
 
-@pytest.fixture(scope="module")
-def offline_file(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("offline") / "lesson.html"
-    command = [COMMANDS / "residual-stream", "export", "-o", path]
-    subprocess.run(command, check=True, timeout=60, capture_output=True)
-    return path
-
-
 def test_the_exported_file_needs_nothing_but_itself(page_at, offline_file):
     options = {"until": "drawn", "offline": True}
     lesson = page_at(
@@ -212,7 +203,7 @@ def test_the_exported_file_needs_nothing_but_itself(page_at, offline_file):
     assert others == []
     expect(lesson.page.locator(".server-line")).to_be_hidden()
     lesson.put(step=5)
-    expect(lesson.page).to_have_url(re.compile(r"lesson\.html\?step=5&depth=12"))
+    expect(lesson.page).to_have_url(re.compile(r"lesson\.html#step=5&depth=12"))
 
 
 def test_the_exported_file_links_nothing(offline_file):

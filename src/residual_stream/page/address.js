@@ -4,10 +4,15 @@ import { LAB_LONGEST, readLab } from "./lab_address.js";
 import { stepCount } from "./steps.js";
 
 const LONGEST = 60;
+const KEYS = ["view", "step", "depth", "residual", "token", "lang", "compare", "projector", "hide", "experiment", "lab"];
+const STATE_AFTER_HASH = new RegExp(`[#&](${KEYS.join("|")})=`);
 const HIDEABLE = ["residual", "depth", "token", "language", "compare", "sum", "map", "reading"];
 export const VIEWS = ["lesson", "experiments", "wirings", "lab"];
 const FLAGS = { 0: false, 1: true };
 const SWITCH = { on: true, off: false };
+
+/** The part of an address that holds the state: after "#" if one stands there, else the query. */
+export const stateText = ({ search, hash }) => (STATE_AFTER_HASH.test(hash) ? hash.slice(1) : search);
 
 /**
  * Read a query string. Returns {state, faults}: the keys that were usable, and a fault
@@ -72,6 +77,31 @@ export function writeAddress(state, table) {
   return state.hide.length ? `${query}&hide=${state.hide.join(",")}` : query;
 }
 
+/** The page's address with a state: in the query on the web, elsewhere (a file) after "#". */
+function addressOf(state, table) {
+  const address = new URL(location.href);
+  const text = writeAddress(state, table);
+  const isWeb = address.protocol.startsWith("http");
+  address.search = isWeb ? text : "";
+  if (!isWeb) address.hash = text.slice(1);
+  else if (STATE_AFTER_HASH.test(address.hash)) address.hash = ""; // or it would win over the query
+  return address.href;
+}
+
+/** Set the page when the part after "#" is edited by hand; onFaults is told what was not usable. */
+export function followAddress({ store, table, defaults, address }, onFaults) {
+  const { theme, connected, ...addressed } = defaults; // these two are in no address
+  const read = () => {
+    if (!STATE_AFTER_HASH.test(location.hash)) return;
+    const { state, faults } = readAddress(stateText(location), { table, defaults });
+    store.set({ ...addressed, ...state }, "address");
+    address.write();
+    onFaults(faults);
+  };
+  addEventListener("hashchange", read);
+  return () => removeEventListener("hashchange", read);
+}
+
 /** Keep the address bar at the state; browsers refuse too many changes a second. */
 export function createAddressBar(store, table) {
   const PAUSE = 250;
@@ -83,7 +113,7 @@ export function createAddressBar(store, table) {
     timer = 0;
     written = performance.now();
     try {
-      history.replaceState(history.state, "", writeAddress(store.get(), table) + location.hash);
+      history.replaceState(history.state, "", addressOf(store.get(), table));
     } catch {
       // a sandboxed frame has no address of its own
     }
@@ -95,11 +125,8 @@ export function createAddressBar(store, table) {
   });
   return {
     write,
-    link: () => {
-      const query = writeAddress(store.get(), table);
-      // a frame without an address gives what can stand behind one
-      return location.protocol === "about:" ? query : new URL(query, location.href).href;
-    },
+    // a frame without an address gives what can stand behind one
+    link: () => (location.protocol === "about:" ? writeAddress(store.get(), table) : addressOf(store.get(), table)),
     remove: () => {
       clearTimeout(timer);
       leave();

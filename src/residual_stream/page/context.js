@@ -1,6 +1,6 @@
 // What the views share: the table, the texts, the store, the address and the server.
 
-import { createAddressBar, readAddress } from "./address.js";
+import { createAddressBar, readAddress, stateText } from "./address.js";
 import { THEMES } from "./masthead.js";
 import { createMotion } from "./motion.js";
 import { createAsking } from "./server_link.js";
@@ -30,7 +30,7 @@ export function createContext(data, options) {
     theme: storedTheme(),
     ...options.state,
   };
-  const read = options.address ? readAddress(location.search, { table, defaults }) : { state: {}, faults: [] };
+  const read = options.address ? readAddress(stateText(location), { table, defaults }) : { state: {}, faults: [] };
   const store = createStore({ ...defaults, ...read.state }, (...change) => agree(table.maxDepth, ...change));
   const words = new Words(data.ui);
   words.language = store.get().language;

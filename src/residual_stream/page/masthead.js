@@ -40,6 +40,9 @@ export function createMasthead(context) {
   return { element, titles, update };
 }
 
+/** Asked first where that can be asked: a try within a sandbox would be reported as an error. */
+const mayCopy = () => document.featurePolicy?.allowsFeature("clipboard-write") ?? true;
+
 function createCopy(context, button) {
   const { words } = context;
   const said = h("span", { class: "copy-said" });
@@ -47,6 +50,7 @@ function createCopy(context, button) {
   const press = button("copy", async () => {
     const link = context.address.link();
     try {
+      if (!mayCopy()) throw new Error("no clipboard here");
       await navigator.clipboard.writeText(link);
       setText(said, words.say("copied"));
       context.announce(words.say("copied"));

@@ -9,9 +9,11 @@ export function createNotice({ words, faults, defaults, table }) {
   const element = h("div", { class: "notice", role: "alert", hidden: faults.length === 0 }, list, close);
   const shown = { ...defaults, token: table.tokens[defaults.token], residual: defaults.residual ? "on" : "off", lang: defaults.language };
 
+  let told = faults;
+
   function update() {
-    if (faults.length === 0) return;
-    const lines = faults.map(({ key, value, needed, allowed }) => {
+    if (told.length === 0) return;
+    const lines = told.map(({ key, value, needed, allowed }) => {
       const need = words.say(needed, { allowed });
       const fallback = typeof shown[key] === "boolean" ? Number(shown[key]) : String(shown[key]) || "–";
       return words.say("url_bad", { key, value, needed: need, default: fallback });
@@ -21,5 +23,12 @@ export function createNotice({ words, faults, defaults, table }) {
     setText(close, words.say("help_close"));
   }
 
-  return { element, update };
+  /** In place of what was told before. */
+  function tell(now) {
+    told = now;
+    update();
+    element.hidden = now.length === 0;
+  }
+
+  return { element, update, tell };
 }

@@ -1,5 +1,6 @@
 // The page: every view made once, laid out, and told of each change of the state.
 
+import { followAddress } from "./address.js";
 import { createAnnouncer } from "./announce.js";
 import { createCompare } from "./compare.js";
 import { createContext, THEME_KEY } from "./context.js";
@@ -67,7 +68,10 @@ export function createPage(host, data, options) {
   };
   update(store.get(), null);
   store.subscribe(update);
-  if (options.address) context.address.write();
+  if (options.address) {
+    context.address.write();
+    context.leave.push(followAddress(context, views.notice.tell));
+  }
   const leaveKeys = listenToKeys(options.address ? document : root, keyActions(context));
   const remove = () => {
     leaveKeys();
