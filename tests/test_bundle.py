@@ -159,7 +159,11 @@ def test_no_module_makes_markup_or_code_of_a_text(path):
     assert re.findall(MARKUP, path.read_text("utf-8")) == []
 
 
-ASSETS = [*sorted(PAGE.glob("*.*js")), *STYLES, shipped("assets") / "page.html"]
+ASSETS = [
+    *sorted(PAGE.glob("*.*js")),
+    *STYLES,
+    *sorted(shipped("assets").glob("*.html")),
+]
 # a name, and where two mistakes were reported: links to follow, nothing is fetched
 NAMED = {
     "http://www.w3.org/2000/svg",

@@ -39,8 +39,8 @@ FLOORS = (
     ({"lesson_file", "places", "example"}, NUMBERS | {"markdown_it"}),
     ({"state"}, NUMBERS | {"param"}),
     ({"page"}, VIEWS),
-    ({"app", "export", "handout", "server", "notebook"}, VIEWS),
-    ({"", "cli", "__main__"}, VIEWS),
+    ({"app", "export", "handout", "server", "notebook", "static_site"}, VIEWS),
+    ({"", "calls", "call_export", "cli", "__main__"}, VIEWS),
 )
 LESSON, TOP = 4, 8
 

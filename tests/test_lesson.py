@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import residual_stream
-from residual_stream import run
+from residual_stream import run, static_site
 from residual_stream.lesson import STEPS, load_lesson, read_glossary, read_ui
 from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
@@ -566,6 +566,8 @@ def test_the_texts_that_scripts_name_in_tables_are_there(scripts, ui):
 def test_every_text_of_the_page_is_said_somewhere(scripts, ui):
     source = "\n".join(scripts.values())
     words = set(re.findall(r'"(\w+)"', source)) | set(re.findall(r"`(\w+)`", source))
+    index = Path(static_site.__file__).read_text("utf-8")  # the one text of a site
+    words |= set(re.findall(r'\.ui\["(\w+)"\]', index))
     templates = [
         as_pattern(template)
         for argument in said(source)

@@ -42,11 +42,11 @@ POLICY = "; ".join(
 
 
 @cache
-def page_template() -> Template:
-    """The page's HTML, everything in it escaped."""
+def page_template(name: str = "page.html") -> Template:
+    """The page's HTML, or another of the assets; everything in it escaped."""
     loader = FileSystemLoader(shipped("assets"))
     # Panel hands over its own scripts as markup; what is ours is escaped by hand
-    return Environment(loader=loader, autoescape=False).get_template("page.html")  # noqa: S701
+    return Environment(loader=loader, autoescape=False).get_template(name)  # noqa: S701
 
 
 @cache

@@ -3,33 +3,32 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn, TypeAlias
 
 from residual_stream import __version__
 from residual_stream.block import MAX_DEPTH, run
+from residual_stream.call_export import add_export
+from residual_stream.calls import (
+    DONE,
+    FAILED,
+    WRONG_CALL,
+    Calls,
+    Parser,
+    add_call,
+    add_language,
+    whole_number,
+    write,
+)
 from residual_stream.example import read_example, token_no
 from residual_stream.experiments import check_experiments
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES, LessonError
-from residual_stream.places import DEFAULT_LESSON, lesson_folder
+from residual_stream.places import lesson_folder
 from residual_stream.report import FORMATS, Report
 from residual_stream.texts import check_texts
 
-DONE, FAILED, WRONG_CALL = 0, 1, 2
 MAX_DECIMALS = 15
-
-Call: TypeAlias = Callable[[argparse.Namespace], None]
-Calls: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line: what, where, how to mend it."""
-
-    def error(self, message: str) -> NoReturn:
-        one_line = " ".join(message.split())
-        self.exit(WRONG_CALL, f"{self.prog}: {one_line}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -107,46 +106,6 @@ def serve(asked: argparse.Namespace) -> None:
     serve_until_stopped(publication, serving)
 
 
-def export(asked: argparse.Namespace) -> None:
-    """Write a lesson as one HTML file that needs no network."""
-    if asked.handout:
-        handout(asked)
-        return
-    if asked.answers:
-        raise LessonError("--answers: belongs to the worksheet; add --handout")
-    from residual_stream.export import offline_page
-    from residual_stream.page.publication import publish
-
-    publication = publish(lesson_folder(asked.lesson))
-    path = asked.output or Path(f"{publication.lesson.id}.html")
-    write(path, offline_page(publication, asked.lang or ""))
-    print(f"wrote {path}")
-
-
-def handout(asked: argparse.Namespace) -> None:
-    """Write a lesson's worksheet as one HTML file to print."""
-    from residual_stream.handout import handout as worksheet
-
-    lesson = load_lesson(lesson_folder(asked.lesson))
-    languages = (asked.lang,) if asked.lang else LANGUAGES
-    path = asked.output or Path(f"{lesson.id}-handout.html")
-    write(path, worksheet(lesson, languages, asked.answers))
-    print(f"wrote {path}")
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file whole, or say in one line why it can't be.
-
-    raises  LessonError with the path and the system's reason.
-    """
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise LessonError(f"-o {path}: {error.strerror}; name another file") from None
-    except ValueError as error:  # a NUL in the name
-        raise LessonError(f"-o: {error}; name another file") from None
-
-
 def _parser() -> Parser:
     parser = Parser(
         prog="residual-stream",
@@ -158,26 +117,12 @@ def _parser() -> Parser:
     _add_serve(calls)
     _add_trace(calls)
     _add_check(calls)
-    _add_export(calls)
-    return parser
-
-
-def _add_call(calls: Calls, name: str, does: str, call: Call) -> Parser:
-    parser = calls.add_parser(name, help=does, description=does, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=__version__)
-    parser.add_argument(
-        "lesson",
-        nargs="?",
-        default=DEFAULT_LESSON,
-        metavar="LESSON",
-        help="a lesson's id or its folder; by default %(default)s",
-    )
-    parser.set_defaults(call=call)
+    add_export(calls)
     return parser
 
 
 def _add_trace(calls: Calls) -> None:
-    parser = _add_call(calls, "trace", "Compute and print every stage.", trace)
+    parser = add_call(calls, "trace", "Compute and print every stage.", trace)
     parser.add_argument(
         "--depth",
         type=whole_number(1, MAX_DEPTH),
@@ -208,11 +153,11 @@ def _add_trace(calls: Calls) -> None:
 
 
 def _add_check(calls: Calls) -> None:
-    _add_call(calls, "check", "Check a lesson's folder.", check)
+    add_call(calls, "check", "Check a lesson's folder.", check)
 
 
 def _add_serve(calls: Calls) -> None:
-    parser = _add_call(calls, "serve", "Serve a lesson's page.", serve)
+    parser = add_call(calls, "serve", "Serve a lesson's page.", serve)
     parser.add_argument(
         "--port",
         type=whole_number(0, 65535),
@@ -239,52 +184,7 @@ def _add_serve(calls: Calls) -> None:
         default=False,
         help="open a browser",
     )
-    _add_language(parser)
-
-
-def _add_export(calls: Calls) -> None:
-    parser = _add_call(calls, "export", "Write a lesson as one offline file.", export)
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="by default the lesson's id and .html",
-    )
-    parser.add_argument(
-        "--handout",
-        action="store_true",
-        help="a worksheet to print instead; without --lang in both languages",
-    )
-    parser.add_argument(
-        "--answers", action="store_true", help="with --handout: the gaps filled in"
-    )
-    _add_language(parser)
-
-
-def _add_language(parser: Parser) -> None:
-    parser.add_argument(
-        "--lang",
-        choices=LANGUAGES,
-        help="what the page starts in; by default what the browser prefers",
-    )
-
-
-def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
-    """An argument type: a plain whole number in a range."""
-
-    def parse(text: str) -> int:
-        # isdecimal() lets other scripts' digits through, isascii() does not
-        if text.isascii() and text.isdecimal() and len(text) <= 6:
-            number = int(text)
-            if lowest <= number <= highest:
-                return number
-        shown = text if len(text) <= 20 else text[:17] + "…"
-        raise argparse.ArgumentTypeError(
-            f"{shown!r} is not a whole number from {lowest} to {highest}"
-        )
-
-    return parse
+    add_language(parser)
 
 
 if __name__ == "__main__":

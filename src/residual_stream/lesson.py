@@ -43,11 +43,13 @@ class Lesson:
 
     formulas:   by step id and "on" or "off"; «…» marks the step's part.
     prose:      by language; both have the same sections in the same order.
+    order:      its place in a list of lessons.
     max_depth:  how deep its page goes, in blocks.
     """
 
     id: str
     folder: Path
+    order: int
     title: dict[str, str]
     max_depth: int
     named: NamedExample
@@ -69,7 +71,7 @@ def load_lesson(folder: Path) -> Lesson:
     file = LessonFile(folder / "lesson.toml")
     file.expect_only("", ("order", "max_depth", "title", "formulas"))
     max_depth = file.whole("max_depth", 1, MAX_PAGE_DEPTH)
-    file.whole("order", 1, 999)
+    order = file.whole("order", 1, 999)
     file.expect_only("formulas", STEPS)
     formulas = {}
     for step in STEPS:
@@ -79,6 +81,7 @@ def load_lesson(folder: Path) -> Lesson:
     lesson = Lesson(
         folder.resolve().name,
         folder,
+        order,
         file.words("title"),
         max_depth,
         read_example(folder / "example.toml"),

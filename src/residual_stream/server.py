@@ -68,6 +68,22 @@ def libraries() -> list[File]:
     ]
 
 
+def links(publication: Publication, vendor: Sequence[File], at: str) -> dict[str, Any]:
+    """What a page links, as its template takes it.
+
+    at:  where the files are, seen from the page; ends with "/".
+    """
+    extra = {n: at + publication.file(n, "json").name for n in publication.extra}
+    return {
+        "json": publication.file("lesson", "json").name,
+        "css": publication.file("lesson", "css").name,
+        "view": publication.file("view", "js").name,
+        "extra": json.dumps(extra),
+        "libraries": [at + file.name for file in vendor],
+        "at": at,
+    }
+
+
 @dataclass(frozen=True)
 class Serving:
     """Where and how a lesson is served.
@@ -94,21 +110,9 @@ def serve(publication: Publication, serving: Serving, port: int) -> Server:
     files = publication.files | {file.name: file for file in vendor}
     for file in files.values():
         file.compressed  # noqa: B018  # once, before the first visitor waits for it
-    links = {
-        "json": publication.file("lesson", "json").name,
-        "css": publication.file("lesson", "css").name,
-        "view": publication.file("view", "js").name,
-        "extra": json.dumps(
-            {
-                n: FILES_AT + "/" + publication.file(n, "json").name
-                for n in publication.extra
-            }
-        ),
-        "libraries": [f"{FILES_AT}/{file.name}" for file in vendor],
-        "at": f"{FILES_AT}/",
-    }
+    linked = links(publication, vendor, f"{FILES_AT}/")
     server: Server = pn.serve(
-        {"/": application(publication, serving.language, links)},
+        {"/": application(publication, serving.language, linked)},
         port=port,
         address=serving.address,
         show=serving.open_browser,
