@@ -18,6 +18,7 @@ test: .venv/.ready browser
 bench: .venv/.ready browser
 	$(BIN)/python tests/bench/model.py
 	$(BIN)/python tests/bench/page.py
+	$(BIN)/python tests/bench/export.py
 
 fmt: .venv/.ready
 	$(BIN)/ruff check --fix src tests
