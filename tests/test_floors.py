@@ -27,6 +27,7 @@ VIEWS = NUMBERS | {
     "jinja2",
     "markupsafe",
     "markdown_it",
+    "segno",
 }
 
 # from the ground up: the modules of a floor and the libraries that they may use;

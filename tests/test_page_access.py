@@ -21,6 +21,8 @@ VIEWS = {
     "experiments": ("?view=experiments", {}),
     "wirings": ("?view=wirings", {}),
     "lab": ("?view=lab", {}),
+    "links": ("?view=links", {}),
+    "links, dark, Japanese": ("?view=links&lang=ja", {"color_scheme": "dark"}),
 }
 # a policy without unsafe-eval keeps axe out, so these pages go without the policy
 AXE = {"bypass_csp": True}

@@ -17,7 +17,7 @@ GOOD = {
     "lang": ["ja", "en"],
     "compare": ["0", "1"],
     "projector": ["0", "1"],
-    "view": ["lesson", "experiments", "wirings", "lab"],
+    "view": ["lesson", "experiments", "wirings", "lab", "links"],
     "hide": ["depth", "depth,token", "residual,language,compare,sum,map,reading"],
 }
 ON_PAGE = {"lang": "language"}

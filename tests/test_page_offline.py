@@ -12,7 +12,7 @@ import residual_stream
 from conftest import links_outside, serving
 
 APP = Path(residual_stream.__file__).parent / "app.py"
-VIEWS = ("lesson", "experiments", "wirings", "lab")
+VIEWS = ("lesson", "experiments", "wirings", "lab", "links")
 
 
 def free_port() -> int:

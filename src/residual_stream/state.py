@@ -9,7 +9,7 @@ from residual_stream.lesson import STEPS
 from residual_stream.lesson_file import LANGUAGES
 
 STEPS_PER_BLOCK = len(STEPS) - 2  # all but the input and the sum
-VIEWS = ("lesson", "experiments", "wirings", "lab")
+VIEWS = ("lesson", "experiments", "wirings", "lab", "links")
 HIDEABLE = (
     "residual",
     "depth",

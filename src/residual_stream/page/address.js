@@ -6,8 +6,8 @@ import { stepCount } from "./steps.js";
 const LONGEST = 60;
 const KEYS = ["view", "step", "depth", "residual", "token", "lang", "compare", "projector", "hide", "experiment", "lab"];
 const STATE_AFTER_HASH = new RegExp(`[#&](${KEYS.join("|")})=`);
-const HIDEABLE = ["residual", "depth", "token", "language", "compare", "sum", "map", "reading"];
-export const VIEWS = ["lesson", "experiments", "wirings", "lab"];
+export const HIDEABLE = ["residual", "depth", "token", "language", "compare", "sum", "map", "reading"];
+export const VIEWS = ["lesson", "experiments", "wirings", "lab", "links"];
 const FLAGS = { 0: false, 1: true };
 const SWITCH = { on: true, off: false };
 
@@ -59,15 +59,15 @@ const whole = (lowest, highest) => (text) => {
 
 const shorten = (text) => (text.length > 24 ? `${text.slice(0, 24)}…` : text);
 
-/** The query string that stands for a state. */
+/** The query string that stands for a state; a language of null is left to the reader. */
 export function writeAddress(state, table) {
   const parameters = new URLSearchParams({
     step: state.step,
     depth: state.depth,
     residual: state.residual ? "on" : "off",
     token: table.tokens[state.token],
-    lang: state.language,
   });
+  if (state.language !== null) parameters.set("lang", state.language);
   if (state.view !== "lesson") parameters.set("view", state.view);
   if (state.experiment) parameters.set("experiment", state.experiment);
   if (state.lab) parameters.set("lab", state.lab);

@@ -35,6 +35,7 @@ export function createContext(data, options) {
   const words = new Words(data.ui);
   words.language = store.get().language;
   const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
+  context.hasAddress = Boolean(options.address); // else the page around has its own
   context.asking = createAsking();
   context.ask = context.asking.ask;
   context.hasServer = context.asking.hasServer;

@@ -3,12 +3,13 @@
 
 import { h, setHidden, setText } from "./dom.js";
 import { labDefault, labSame, readLab, writeLab } from "./lab_address.js";
-import { createLabAsking } from "./lab_asking.js";
 import { createLabForm } from "./lab_form.js";
 import { LabTable } from "./lab_table.js";
 import { createLabViews } from "./lab_views.js";
+import { createNewestAnswer } from "./newest_answer.js";
 import { number } from "./table.js";
 
+const LAB_REST = 150; // ms
 const LAB_ERRORS = ["lab_error_large", "lab_error_number"];
 
 /** The view; state.lab is its part of the address, "" for the lesson's own model. */
@@ -19,7 +20,7 @@ export function createLab(context) {
   const form = createLabForm(context, { change, reset: () => change(labDefault(table)), refuse });
   const views = createLabViews(context, own, (block) => change({ block }));
   const element = h("section", { class: "lab", hidden: true }, heading, lead, offline, h("div", { class: "lab-body" }, form.element, views.element));
-  const asking = createLabAsking(context, { show, away });
+  const asking = createNewestAnswer(context, { kind: "lab", rest: LAB_REST, show, away });
   let settings = labDefault(table);
   let written = ""; // what the address has of the settings
   let answer = null;

@@ -43,12 +43,13 @@ export function createMasthead(context) {
 /** Asked first where that can be asked: a try within a sandbox would be reported as an error. */
 const mayCopy = () => document.featurePolicy?.allowsFeature("clipboard-write") ?? true;
 
-function createCopy(context, button) {
+/** A button that copies a link, and says so; by default the link to the page's own state. */
+export function createCopy(context, button, { name = "copy_link", link: linkNow = context.address.link } = {}) {
   const { words } = context;
   const said = h("span", { class: "copy-said" });
   const element = h("span", { class: "copy" });
   const press = button("copy", async () => {
-    const link = context.address.link();
+    const link = linkNow();
     try {
       if (!mayCopy()) throw new Error("no clipboard here");
       await navigator.clipboard.writeText(link);
@@ -57,13 +58,13 @@ function createCopy(context, button) {
     } catch {
       // no clipboard without a secure page: show the link, ready to be copied by hand
       setText(said, "");
-      said.replaceChildren(words.say("copy_failed"), " ", h("input", { readonly: true, value: link, "aria-label": words.say("copy_link") }));
+      said.replaceChildren(words.say("copy_failed"), " ", h("input", { readonly: true, value: link, "aria-label": words.say(name) }));
       said.querySelector("input").select();
     }
     setTimeout(() => said.replaceChildren(), 8000);
   });
   element.append(press, said);
-  return { element, update: () => setText(press, words.say("copy_link")) };
+  return { element, update: () => setText(press, words.say(name)) };
 }
 
 const KEY_ROWS = [

@@ -13,6 +13,7 @@ import { createInside } from "./inside.js";
 import { listenToKeys } from "./keys.js";
 import { createLab } from "./lab.js";
 import { createLater } from "./later.js";
+import { createLinkBuilder } from "./link_builder.js";
 import { createMaps } from "./maps.js";
 import { createHelp, createMasthead } from "./masthead.js";
 import { createNotice } from "./notice.js";
@@ -76,7 +77,7 @@ export function createPage(host, data, options) {
   const remove = () => {
     leaveKeys();
     context.leave.forEach((leave) => leave());
-    [context.address, context.float, explain, views.dock, views.map, views.lab, views.server, later].forEach((part) => part?.remove?.());
+    [context.address, context.float, explain, views.dock, views.map, views.lab, views.links, views.server, later].forEach((part) => part?.remove?.());
   };
   const { table, asking } = context;
   return { root, store, table, views, asking, embed: views.map.embed, settle: later.settle, remove };
@@ -103,6 +104,7 @@ function createViews(context) {
     experiments: createWhenShown(context, "experiments", createExperiments),
     wirings: createWhenShown(context, "wirings", createWirings),
     lab: createWhenShown(context, "lab", createLab),
+    links: createWhenShown(context, "links", createLinkBuilder),
     announcer,
   };
 }
@@ -130,7 +132,7 @@ function layOut(root, views, context) {
   views.skip = { ...sayings, element: skip };
   const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
   const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
-  const main = h("main", {}, lesson, views.experiments.element, views.wirings.element, views.lab.element);
+  const main = h("main", {}, lesson, views.experiments.element, views.wirings.element, views.lab.element, views.links.element);
   views.shown = {
     update(state) {
       setHidden(lesson, state.view !== "lesson");

@@ -13,6 +13,7 @@ from residual_stream import lab
 from residual_stream.experiments import experiments_data
 from residual_stream.lesson import Lesson, load_lesson
 from residual_stream.lesson_file import LANGUAGES
+from residual_stream.page import qr
 from residual_stream.page.bundle import script, styles
 from residual_stream.page.depth_map import depth_map_item
 from residual_stream.prose import Section
@@ -25,7 +26,10 @@ EXTRA: dict[str, Callable[[Lesson], Any]] = {
     "wirings": wirings_data,
     "lab": lab.lab_data,
 }
-ANSWERS: dict[str, Callable[[Lesson, Any], dict[str, Any]]] = {"lab": lab.answer}
+ANSWERS: dict[str, Callable[[Lesson, Any], dict[str, Any]]] = {
+    "lab": lab.answer,
+    "qr": qr.answer,
+}
 
 
 @dataclass(frozen=True)

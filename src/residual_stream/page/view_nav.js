@@ -1,7 +1,7 @@
-// The parts of the page: the lesson, the experiments, the wirings, the lab.
+// The parts of the page: the lesson, the experiments, the wirings, the lab, the links.
 
 import { VIEWS } from "./address.js";
-import { h, setText } from "./dom.js";
+import { h, setHidden, setText } from "./dom.js";
 
 /** A line of links; each is a real address, followed without leaving the page. */
 export function createViewNav({ words, store }) {
@@ -14,7 +14,8 @@ export function createViewNav({ words, store }) {
     };
     return { view, link: h("a", { class: "view-link", click: go }) };
   });
-  const element = h("nav", { class: "view-nav" }, h("ul", {}, ...links.map(({ link }) => h("li", {}, link))));
+  const items = links.map(({ link }) => h("li", {}, link));
+  const element = h("nav", { class: "view-nav" }, h("ul", {}, ...items));
 
   function update(state) {
     element.setAttribute("aria-label", words.say("views"));
@@ -24,6 +25,8 @@ export function createViewNav({ words, store }) {
       if (view === state.view) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     }
+    // what a class looks at names only what is for the class
+    setHidden(items[VIEWS.indexOf("links")], state.projector && state.view !== "links");
   }
 
   return { element, update };

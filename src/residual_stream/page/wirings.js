@@ -64,6 +64,7 @@ export function createWirings(context) {
     setText(note, words.say("wirings_scale"));
     note.hidden = cards === null;
     token.update(words.say("token"), table.tokens, String(state.token));
+    setHidden(token.element, state.hide.includes("token"));
     chooser.update(words.say("wirings_block"), ["1", "2", "3"], String(block));
     cards?.forEach((card) => card.update(state, block));
   }

@@ -1,0 +1,127 @@
+// The settings of a link: native labelled controls, each change told at once.
+
+import { HIDEABLE } from "./address.js";
+import { createSelect } from "./controls.js";
+import { h, resize, setText } from "./dom.js";
+import { experimentTitle, stepName } from "./link_said.js";
+import { stepCount } from "./steps.js";
+
+const LINK_LANGUAGES = ["", "ja", "en"]; // "": the reader's own
+const LINK_FLAGS = ["compare", "projector"];
+// what a part is called where it is shown
+const LINK_PARTS = { sum: "sum_region", map: "depth_map" };
+const LINK_SHOWS = ["lesson", "experiments"];
+
+/** {element, update(settings), offer(experiments)}; change(changes) hears of each. */
+export function createLinkForm(context, change) {
+  const { words, table } = context;
+  const show = createLinkShow(context, change);
+  const step = createLinkStep(context, change);
+  const blocks = Array.from({ length: table.maxDepth }, (_, i) => i + 1);
+  const depth = createSelect(blocks, (value) => change({ depth: Number(value) }));
+  const residual = createSelect(["on", "off"], (value) => change({ residual: value === "on" }));
+  const token = createSelect(Object.keys(table.tokens), (value) => change({ token: Number(value) }));
+  const language = createSelect(LINK_LANGUAGES, (value) => change({ language: value || null }));
+  const flags = createLinkChecks(LINK_FLAGS, (name, isOn) => change({ [name]: isOn }));
+  const hide = createLinkHide(context, change);
+  const [legend, selects] = [h("legend", {}), [show, step, depth, residual, token, language]];
+  const opened = h("fieldset", { class: "links-fieldset" }, legend, ...selects.map((select) => select.element), flags.element);
+  const element = h("form", { class: "links-form", submit: (event) => event.preventDefault() }, opened, hide.element);
+
+  function update(settings) {
+    element.setAttribute("aria-label", words.say("links_form"));
+    setText(legend, words.say("links_opens"));
+    show.update(settings);
+    step.update(settings);
+    depth.update(words.say("depth"), blocks.map((count) => words.say("blocks", { count })), String(settings.depth));
+    residual.update(words.say("residual"), ["residual_on", "residual_off"].map((key) => words.say(key)), settings.residual ? "on" : "off");
+    token.update(words.say("token"), table.tokens, String(settings.token));
+    language.update(words.say("language"), [words.say("links_own_language"), "日本語", "English"], settings.language ?? "");
+    flags.update(LINK_FLAGS.map((name) => words.say(name)), LINK_FLAGS.filter((name) => settings[name]));
+    hide.update(settings);
+  }
+
+  return { element, update, offer: show.offer };
+}
+
+/** The lesson, all experiments, or one of them. */
+function createLinkShow(context, change) {
+  const { words } = context;
+  const element = h("div", {});
+  let experiments = [];
+  let select = null;
+
+  function offer(found) {
+    experiments = found;
+    const values = [...LINK_SHOWS, ...experiments.map(({ id }) => id)];
+    select = createSelect(values, (value) => change(LINK_SHOWS.includes(value) ? { view: value, experiment: "" } : { view: "experiments", experiment: value }));
+    element.replaceChildren(select.element);
+  }
+
+  function update({ view, experiment }) {
+    const titles = experiments.map((one) => `${one.id} ${experimentTitle(context, one)}`);
+    select.update(words.say("links_show"), [words.say("view_lesson"), words.say("links_all_experiments"), ...titles], experiment || view);
+  }
+
+  offer([]);
+  return { element, update, offer };
+}
+
+/** The steps of the walk, as many as the depth has, each with its name. */
+function createLinkStep(context, change) {
+  const select = h("select", { change: () => change({ step: Number(select.value) }) });
+  const name = h("span", {});
+  const element = h("label", { class: "setting" }, name, select);
+
+  function update(settings) {
+    setText(name, context.words.say("step"));
+    resize(select, stepCount(settings.depth), () => h("option", {}));
+    [...select.options].forEach((option, i) => {
+      option.value = String(i + 1);
+      setText(option, stepName(context, settings, i + 1));
+    });
+    select.value = String(settings.step);
+  }
+
+  return { element, update };
+}
+
+/** Which parts the page leaves out. */
+function createLinkHide({ words }, change) {
+  const legend = h("legend", {});
+  let hidden = [];
+  const boxes = createLinkChecks(HIDEABLE, (name, isOn) => {
+    change({ hide: HIDEABLE.filter((part) => (part === name ? isOn : hidden.includes(part))) });
+  });
+  const note = h("p", { class: "links-quiet" });
+  const element = h("fieldset", { class: "links-fieldset" }, legend, boxes.element, note);
+
+  function update({ hide }) {
+    hidden = hide;
+    setText(legend, words.say("links_hide"));
+    boxes.update(HIDEABLE.map((part) => words.say(LINK_PARTS[part] ?? part)), hide);
+    // the reading matter has links that set these
+    const isLoose = ["residual", "depth", "token"].some((part) => hide.includes(part)) && !hide.includes("reading");
+    setText(note, isLoose ? words.say("links_reading_note") : "");
+  }
+
+  return { element, update };
+}
+
+/** Checkboxes with their labels; choose(name, isOn). */
+function createLinkChecks(names, choose) {
+  const boxes = names.map((name) => {
+    const box = h("input", { type: "checkbox", change: () => choose(name, box.checked), "data-control": `links-${name}` });
+    return { name, box, text: h("span", {}) };
+  });
+  const element = h("div", { class: "links-checks" }, ...boxes.map(({ box, text }) => h("label", { class: "setting setting-check" }, box, text)));
+
+  function update(texts, on) {
+    boxes.forEach(({ name, box, text }, i) => {
+      setText(text, texts[i]);
+      box.checked = on.includes(name);
+    });
+  }
+
+  return { element, update };
+}

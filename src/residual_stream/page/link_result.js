@@ -1,0 +1,45 @@
+// What comes of the settings: the sentence, the link with Copy and Open, its QR code.
+
+import { h, setAttributes, setText } from "./dom.js";
+import { createLinkCode } from "./link_code.js";
+import { createCopy } from "./masthead.js";
+
+// this machine's own names: nobody else's browser gets here by them
+const LINK_LOCAL = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+
+/** {element, update(link, said), again: a server has come, stop}. */
+export function createLinkResult(context) {
+  const { words } = context;
+  const said = h("p", { class: "links-said" });
+  const [label, hint] = [h("span", {}), h("p", { class: "links-quiet" })];
+  const field = h("input", { type: "text", readonly: true, focus: () => field.select(), "data-control": "links-link" });
+  const button = (name, click) => h("button", { type: "button", class: "button button-main", click, "data-control": `links-${name}` });
+  const copy = createCopy(context, button, { name: "links_copy", link: () => field.value });
+  const open = h("a", { class: "button links-open", target: "_blank", rel: "noopener", "data-control": "links-open" });
+  const code = createLinkCode(context);
+  const heading = h("h3", { class: "visually-hidden" });
+  const acts = h("div", { class: "links-acts" }, copy.element, open);
+  const element = h("div", { class: "links-result" }, heading, said, h("label", { class: "links-link" }, label, field), acts, hint, code.element);
+
+  function update(link, sentence) {
+    setText(heading, words.say("links_result"));
+    setText(said, sentence);
+    setText(label, words.say("links_link"));
+    if (field.value !== link) field.value = link;
+    copy.update();
+    setText(open, words.say("links_open"));
+    setAttributes(open, { href: link });
+    setText(hint, linkHint(context));
+    hint.hidden = hint.textContent === "";
+    code.update(link);
+  }
+
+  return { element, update, again: code.again, stop: code.stop };
+}
+
+/** Who can't follow links made here, and what to do about it; "" if everybody can. */
+function linkHint({ words, hasAddress }) {
+  if (!hasAddress) return words.say("links_inside");
+  if (location.protocol === "file:") return words.say("links_file");
+  return LINK_LOCAL.test(location.hostname) ? words.say("links_local", { host: location.host }) : "";
+}
