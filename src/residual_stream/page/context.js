@@ -36,6 +36,7 @@ export function createContext(data, options) {
   words.language = store.get().language;
   const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
   context.hasAddress = Boolean(options.address); // else the page around has its own
+  context.servedLanguage = options.servedLanguage ?? ""; // the same for all readers; "" asks their browsers
   context.asking = createAsking();
   context.ask = context.asking.ask;
   context.hasServer = context.asking.hasServer;

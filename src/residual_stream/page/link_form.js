@@ -6,7 +6,7 @@ import { h, resize, setText } from "./dom.js";
 import { experimentTitle, stepName } from "./link_said.js";
 import { stepCount } from "./steps.js";
 
-const LINK_LANGUAGES = ["", "ja", "en"]; // "": the reader's own
+const LINK_LANGUAGES = { ja: "日本語", en: "English" };
 const LINK_FLAGS = ["compare", "projector"];
 // what a part is called where it is shown
 const LINK_PARTS = { sum: "sum_region", map: "depth_map" };
@@ -21,11 +21,11 @@ export function createLinkForm(context, change) {
   const depth = createSelect(blocks, (value) => change({ depth: Number(value) }));
   const residual = createSelect(["on", "off"], (value) => change({ residual: value === "on" }));
   const token = createSelect(Object.keys(table.tokens), (value) => change({ token: Number(value) }));
-  const language = createSelect(LINK_LANGUAGES, (value) => change({ language: value || null }));
+  const language = createSelect(["", ...Object.keys(LINK_LANGUAGES)], (value) => change({ language: value || null }));
   const flags = createLinkChecks(LINK_FLAGS, (name, isOn) => change({ [name]: isOn }));
   const hide = createLinkHide(context, change);
   const [legend, selects] = [h("legend", {}), [show, step, depth, residual, token, language]];
-  const opened = h("fieldset", { class: "links-fieldset" }, legend, ...selects.map((select) => select.element), flags.element);
+  const opened = h("fieldset", { class: "links-fieldset" }, legend, h("div", { class: "links-selects" }, ...selects.map((select) => select.element)), flags.element);
   const element = h("form", { class: "links-form", submit: (event) => event.preventDefault() }, opened, hide.element);
 
   function update(settings) {
@@ -36,7 +36,7 @@ export function createLinkForm(context, change) {
     depth.update(words.say("depth"), blocks.map((count) => words.say("blocks", { count })), String(settings.depth));
     residual.update(words.say("residual"), ["residual_on", "residual_off"].map((key) => words.say(key)), settings.residual ? "on" : "off");
     token.update(words.say("token"), table.tokens, String(settings.token));
-    language.update(words.say("language"), [words.say("links_own_language"), "日本語", "English"], settings.language ?? "");
+    language.update(words.say("language"), [linkOwnLanguage(context), ...Object.values(LINK_LANGUAGES)], settings.language ?? "");
     flags.update(LINK_FLAGS.map((name) => words.say(name)), LINK_FLAGS.filter((name) => settings[name]));
     hide.update(settings);
   }
@@ -44,10 +44,15 @@ export function createLinkForm(context, change) {
   return { element, update, offer: show.offer };
 }
 
+/** What a link without a language opens in: the reader's own, unless the page is served in one. */
+function linkOwnLanguage({ words, servedLanguage }) {
+  return servedLanguage ? words.say("links_served_language", { language: LINK_LANGUAGES[servedLanguage] }) : words.say("links_own_language");
+}
+
 /** The lesson, all experiments, or one of them. */
 function createLinkShow(context, change) {
   const { words } = context;
-  const element = h("div", {});
+  const element = h("div", { class: "is-long" });
   let experiments = [];
   let select = null;
 
@@ -71,7 +76,7 @@ function createLinkShow(context, change) {
 function createLinkStep(context, change) {
   const select = h("select", { change: () => change({ step: Number(select.value) }) });
   const name = h("span", {});
-  const element = h("label", { class: "setting" }, name, select);
+  const element = h("label", { class: "setting is-long" }, name, select);
 
   function update(settings) {
     setText(name, context.words.say("step"));

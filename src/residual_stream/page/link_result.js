@@ -11,8 +11,8 @@ const LINK_LOCAL = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])
 export function createLinkResult(context) {
   const { words } = context;
   const said = h("p", { class: "links-said" });
-  const [label, hint] = [h("span", {}), h("p", { class: "links-quiet" })];
-  const field = h("input", { type: "text", readonly: true, focus: () => field.select(), "data-control": "links-link" });
+  const [label, hint] = [h("span", {}), h("p", { class: "links-quiet", hidden: true })];
+  const field = h("textarea", { readonly: true, rows: 3, spellcheck: "false", focus: () => field.select(), "data-control": "links-link" });
   const button = (name, click) => h("button", { type: "button", class: "button button-main", click, "data-control": `links-${name}` });
   const copy = createCopy(context, button, { name: "links_copy", link: () => field.value });
   const open = h("a", { class: "button links-open", target: "_blank", rel: "noopener", "data-control": "links-open" });
@@ -29,12 +29,18 @@ export function createLinkResult(context) {
     copy.update();
     setText(open, words.say("links_open"));
     setAttributes(open, { href: link });
-    setText(hint, linkHint(context));
-    hint.hidden = hint.textContent === "";
+    sayHint(hint, linkHint(context));
     code.update(link);
   }
 
   return { element, update, again: code.again, stop: code.stop };
+}
+
+/** A line in which the command's options stand as code, unbroken. */
+function sayHint(hint, text) {
+  if (hint.textContent === text) return;
+  hint.hidden = text === "";
+  hint.replaceChildren(...text.split(/(--[a-z-]+)/).map((part) => (part.startsWith("--") ? h("code", {}, part) : part)));
 }
 
 /** Who can't follow links made here, and what to do about it; "" if everybody can. */

@@ -31,10 +31,11 @@ export function stepName(context, settings, step) {
 /** The sentence: what a student sees, and what is taken away. */
 export function sayLink(context, settings, experiments) {
   const { words } = context;
-  const language = words.say(`links_in_${settings.language ?? "own"}`);
-  const projector = settings.projector ? words.say("links_extra_projector") : "";
+  const language = words.say(`links_in_${settings.language ?? (context.servedLanguage || "own")}`);
+  const isLesson = settings.view === "lesson";
+  const projector = settings.projector ? words.say(isLesson ? "links_extra_projector" : "links_extra_large") : "";
   const rest = linkRest(words, settings);
-  if (settings.view === "experiments") {
+  if (!isLesson) {
     const experiment = experiments.find(({ id }) => id === settings.experiment);
     if (!experiment) return words.say("links_said_experiments", { language, extras: projector, rest });
     const title = experimentTitle(context, experiment);
@@ -55,7 +56,7 @@ function linkPlace(context, settings) {
   };
 }
 
-function linkRest(words, { hide, projector }) {
+function linkRest(words, { view, hide, projector }) {
   const [locale, type] = LINK_LISTS[words.language];
   const list = new Intl.ListFormat(locale, { type });
   const named = (parts) => list.format(parts.map((part) => words.say(`links_the_${part}`)));
@@ -64,5 +65,5 @@ function linkRest(words, { hide, projector }) {
   if (controls && parts) return words.say("links_rest_both", { controls, parts });
   if (controls) return words.say("links_rest_controls", { controls });
   if (parts) return words.say("links_rest_parts", { parts });
-  return words.say(projector ? "links_rest_none_else" : "links_rest_none");
+  return words.say(view === "lesson" && projector ? "links_rest_none_else" : "links_rest_none");
 }

@@ -18,7 +18,7 @@ async function start(host) {
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
   const isServed = "server" in host.dataset;
   const state = JSON.parse(host.dataset.start ?? "{}");
-  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), state });
+  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), servedLanguage: host.dataset.language, state });
   afterPaint(() => {
     performance.mark("first-picture");
     // the depth map waits for Bokeh, the link to the server for Panel

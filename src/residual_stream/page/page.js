@@ -32,8 +32,8 @@ const ELSEWHERE = ["lab", "experiment", "connected"];
 /**
  * Make the page inside `host` (an element of a document or of a shadow root).
  *
- * options: {language, state, address: whether the address bar is this page's own, server: whether
- * one is expected}.
+ * options: {language, servedLanguage, state, address: whether the address bar is this page's own,
+ * server: whether one is expected}.
  */
 export function createPage(host, data, options) {
   const context = createContext(data, options);
