@@ -1,4 +1,4 @@
-"""Links for a class: each leads to the place that it names, and says so in a sentence."""
+"""Links for a class: each leads to the place it names, and says so in a sentence."""
 
 import re
 from urllib.parse import parse_qsl, urlsplit
