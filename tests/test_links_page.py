@@ -443,6 +443,41 @@ def test_a_name_that_students_can_reach_gets_no_line(page_at, pages, ui):
     page.unroute(HOME + "**")
 
 
+def test_within_another_page_it_says_that_such_links_are_not_read_there(page_at):
+    lesson = page_at()
+    text = lesson.page.evaluate("""async () => {
+      const {source} = document.getElementById("residual-stream-lesson").dataset;
+      const data = await (await fetch(source)).json();
+      data.extra = {experiments: {experiments: []}};
+      const host = document.createElement("div");
+      document.body.append(host);
+      const options = {address: false, server: false, language: "en"};
+      const page = ResidualStream.createPage(host, data,
+        {...options, state: {view: "links"}});
+      const text = host.querySelector(".links").innerText;
+      page.remove();
+      host.remove();
+      return text;
+    }""")
+    assert "The lesson stands inside another page" in text
+    assert "Students can’t reach" not in text
+
+
+def test_experiments_that_do_not_come_can_be_asked_for_again(page_at, ui):
+    lesson = page_at("?lang=en")
+    lesson.forgiven = ("failed request", "ERR_FAILED")
+    lesson.page.route("**/experiments.*.json", lambda route: route.abort())
+    lesson.put(view="links")
+    again = lesson.button("Try again")
+    expect(again).to_be_visible()
+    lesson.page.locator(".links-preset").first.click()
+    expect(lesson.page.locator(".links-said")).to_contain_text("step 3 of 20")
+    lesson.page.unroute("**/experiments.*.json")
+    again.click()
+    Builder(lesson, ui)
+    expect(again).to_be_hidden()
+
+
 def test_in_projector_view_the_class_is_not_shown_the_way_here(page_at):
     lesson = page_at("?projector=1&lang=en")
     way = lesson.page.get_by_role("link", name="For teachers")
