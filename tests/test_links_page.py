@@ -422,11 +422,11 @@ def test_without_a_server_all_works_but_the_code(page_at, ui, tmp_path):
     expect(builder.view).to_contain_text("This page is a file")
     expect(builder.view).to_contain_text("in English; nothing is hidden.")
     builder.preset("Residual off at depth 6")
-    assert builder.link.startswith(file.as_uri() + "?step=38&depth=6&residual=off")
+    assert builder.link.startswith(file.as_uri() + "#step=38&depth=6&residual=off")
     lesson.put(language="ja")
     expect(line).to_have_text(ui["links_code_offline"]["ja"])
     link = builder.page.locator("[data-control=links-link]").input_value()
-    opened = page_at("?" + urlsplit(link).query, at=file.as_uri(), offline=True)
+    opened = page_at("#" + urlsplit(link).fragment, at=file.as_uri(), offline=True)
     wanted = {"step": 38, "depth": 6, "residual": False}
     assert opened.state() == START | wanted
 

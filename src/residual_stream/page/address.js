@@ -78,7 +78,7 @@ export function writeAddress(state, table) {
 }
 
 /** The page's address with a state: in the query on the web, elsewhere (a file) after "#". */
-function addressOf(state, table) {
+export function addressOf(state, table) {
   const address = new URL(location.href);
   const text = writeAddress(state, table);
   const isWeb = address.protocol.startsWith("http");

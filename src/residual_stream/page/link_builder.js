@@ -1,7 +1,7 @@
 // For teachers: a link that opens the lesson at a chosen place. What is set here is kept
 // here; the page's own state and its address stay as they are.
 
-import { writeAddress } from "./address.js";
+import { addressOf } from "./address.js";
 import { h, setHidden, setText } from "./dom.js";
 import { createLinkForm } from "./link_form.js";
 import { createLinkPresets } from "./link_presets.js";
@@ -77,8 +77,8 @@ export function createLinkBuilder(context) {
 /** The place in the lesson that a state stands for. */
 const linkStart = ({ step, depth, residual, token, compare }) => ({ view: "lesson", experiment: "", step, depth, residual, token, compare });
 
-/** The page's own address with the settings in place of its state. */
+/** The page's own address with the settings in place of its state, and nothing else after "#". */
 function linkTo(settings, table) {
-  const [page] = location.href.split(/[?#]/, 1);
-  return page + writeAddress(settings, table);
+  const address = addressOf(settings, table);
+  return location.protocol.startsWith("http") ? address.split("#", 1)[0] : address;
 }
