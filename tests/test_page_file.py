@@ -204,7 +204,9 @@ def test_a_sandboxed_frame_holds_the_whole_lesson(
     link = inside.get_by_role("textbox", name="Copy link").input_value()
     at_step = {"step": "8", "depth": "4", "token": "river"}
     wanted = START | (at_step if kind == "src" else {"step": "2"})
-    assert after_hash(link) == wanted | {"residual": "off"}
+    # a frame that holds a text has no address: what can stand behind one is given
+    given = after_hash(link) if kind == "src" else dict(parse_qsl(link[1:]))
+    assert given == wanted | {"residual": "off"}
 
 
 # ------------------------------------------------------------------- every number

@@ -31,7 +31,8 @@ export function stepName(context, settings, step) {
 /** The sentence: what a student sees, and what is taken away. */
 export function sayLink(context, settings, experiments) {
   const { words } = context;
-  const language = words.say(`links_in_${settings.language ?? (context.servedLanguage || "own")}`);
+  const chosen = settings.language ?? (context.servedLanguage || "own");
+  const language = words.say(`links_in_${chosen}`);
   const isLesson = settings.view === "lesson";
   const projector = settings.projector ? words.say(isLesson ? "links_extra_projector" : "links_extra_large") : "";
   const rest = linkRest(words, settings);
