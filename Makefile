@@ -13,7 +13,7 @@ test: .venv/.ready browser
 	$(BIN)/ruff check src tests
 	$(BIN)/mypy
 	$(BIN)/residual-stream check
-	$(BIN)/pytest -q -n 2 --dist loadfile
+	$(BIN)/pytest -q -n 3 --dist loadfile
 
 bench: .venv/.ready browser
 	$(BIN)/python tests/bench/model.py

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,9 @@ def with_firefox(profile: Path, use: Callable[[Tab], Awaitable[None]]) -> None:
     try:
         found = (LISTENING.search(line) for line in process.stderr)
         address = next(match[1] for match in found if match)
-        asyncio.run(_use(f"{address}/session", use))
+        # in a thread of its own: Playwright keeps a loop running in this one
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(asyncio.run, _use(f"{address}/session", use)).result()
     finally:
         process.terminate()
         process.communicate(timeout=20)
