@@ -8,6 +8,7 @@ from residual_stream.experiments import experiments_data
 from residual_stream.lesson import load_lesson
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 
+UNTIL = "text"
 IDS = [f"{group}{number}" for group in "FG" for number in range(1, 6)]
 LANGUAGES = ("ja", "en")
 
