@@ -301,3 +301,35 @@ def test_going_there_and_back_changes_nothing(page_at):
         assert lesson.page.evaluate(SNAPSHOT) != before, there
         lesson.put(**back)
         assert lesson.page.evaluate(SNAPSHOT) == before, back
+
+
+NARROW = """() => {
+  const stop = /^[.,;:!?)”’。、，」）]/;
+  const starts = [];
+  for (const text of [...document.querySelectorAll(".step-text, .reading")]) {
+    for (const button of text.querySelectorAll("button")) {
+      const next = button.nextSibling;
+      if (next?.nodeType !== 3 || !stop.test(next.data)) continue;
+      const range = document.createRange();
+      range.setStart(next, 0);
+      range.setEnd(next, 1);
+      const [mark, term] = [range, button].map((one) => one.getBoundingClientRect());
+      starts.push([button.textContent, mark.left >= term.right - 1]);
+    }
+  }
+  return starts;
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_no_line_begins_with_the_stop_after_a_term(page_at, language):
+    seen = []
+    for width in (390, 360, 1280):
+        lesson = page_at(
+            f"?lang={language}", until="text", viewport={"width": width, "height": 844}
+        )
+        for step in (1, 2, 3, 6, 14):
+            lesson.put(step=step)
+            seen += lesson.page.evaluate(NARROW)
+    assert seen
+    assert [term for term, together in seen if not together] == []

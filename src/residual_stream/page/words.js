@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 
+const STOPS = /^[.,;:!?)\]”’。、，；：！？）」』]+/;
 const TAGS = new Set(["p", "em", "strong", "code", "ul", "ol", "li", "a", "br"]);
 
 export class Words {
@@ -23,13 +24,24 @@ export class Words {
  * in), or [tag, attributes, ...children].
  */
 export function prose(nodes, fills, onLink) {
-  return nodes.map((node) => {
+  return withTheirStops(nodes.map((node) => {
     if (typeof node === "string") return document.createTextNode(node);
     if (node[0] === "slot") return h("span", { class: "figure" }, fills[node[1]] ?? "");
     const [tag, attributes, ...children] = node;
     if (!TAGS.has(tag)) throw new Error(`prose holds <${tag}>`);
     const inner = prose(children, fills, onLink);
     return tag === "a" ? onLink(attributes.href, inner) : h(tag, {}, ...inner);
+  }));
+}
+
+/** A button in a sentence keeps the stop that follows it: browsers would begin a line with it. */
+function withTheirStops(nodes) {
+  return nodes.map((node, i) => {
+    const next = nodes[i + 1];
+    const stop = node instanceof HTMLButtonElement && next instanceof Text ? next.data.match(STOPS)?.[0] : undefined;
+    if (stop === undefined) return node;
+    next.data = next.data.slice(stop.length);
+    return h("span", { class: "with-its-stop" }, node, stop);
   });
 }
 
