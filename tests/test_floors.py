@@ -41,9 +41,10 @@ FLOORS = (
     ({"state"}, NUMBERS | {"param"}),
     ({"page"}, VIEWS),
     ({"app", "export", "handout", "server", "notebook", "static_site"}, VIEWS),
-    ({"", "calls", "call_export", "cli", "__main__"}, VIEWS),
+    ({"classroom"}, VIEWS | {"redis"}),
+    ({"", "calls", "call_export", "call_serve", "cli", "__main__"}, VIEWS),
 )
-LESSON, TOP = 4, 8
+LESSON, TOP = 4, 9
 
 
 class Import(NamedTuple):

@@ -9,6 +9,7 @@ from pathlib import Path
 from residual_stream import __version__
 from residual_stream.block import MAX_DEPTH, run
 from residual_stream.call_export import add_export
+from residual_stream.call_serve import add_serve
 from residual_stream.calls import (
     DONE,
     FAILED,
@@ -16,7 +17,6 @@ from residual_stream.calls import (
     Calls,
     Parser,
     add_call,
-    add_language,
     whole_number,
     write,
 )
@@ -90,22 +90,6 @@ def check(asked: argparse.Namespace) -> None:
     )
 
 
-def serve(asked: argparse.Namespace) -> None:
-    """Serve a lesson's page until it is stopped with Ctrl-C."""
-    from residual_stream.page.publication import publish
-    from residual_stream.server import Serving, serve_until_stopped
-
-    publication = publish(lesson_folder(asked.lesson))
-    serving = Serving(
-        asked.port,
-        asked.address,
-        asked.lang or "",
-        tuple(asked.allow_websocket_origin),
-        asked.open,
-    )
-    serve_until_stopped(publication, serving)
-
-
 def _parser() -> Parser:
     parser = Parser(
         prog="residual-stream",
@@ -114,7 +98,7 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     calls = parser.add_subparsers(title="calls", required=True, metavar="CALL")
-    _add_serve(calls)
+    add_serve(calls)
     _add_trace(calls)
     _add_check(calls)
     add_export(calls)
@@ -154,37 +138,6 @@ def _add_trace(calls: Calls) -> None:
 
 def _add_check(calls: Calls) -> None:
     add_call(calls, "check", "Check a lesson's folder.", check)
-
-
-def _add_serve(calls: Calls) -> None:
-    parser = add_call(calls, "serve", "Serve a lesson's page.", serve)
-    parser.add_argument(
-        "--port",
-        type=whole_number(0, 65535),
-        default=5006,
-        metavar="N",
-        help="0 takes a free one; by default %(default)s",
-    )
-    parser.add_argument(
-        "--address",
-        default="127.0.0.1",
-        metavar="A",
-        help="the interface to listen on; by default this machine alone",
-    )
-    parser.add_argument(
-        "--allow-websocket-origin",
-        action="append",
-        default=[],
-        metavar="HOST:PORT",
-        help="a further name that browsers reach this server by; may be repeated",
-    )
-    parser.add_argument(
-        "--open",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="open a browser",
-    )
-    add_language(parser)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ import json
 import re
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import bokeh
 import panel as pn
@@ -25,6 +25,8 @@ from residual_stream.page.publication import File, Publication
 FILES_AT = "lesson-files"
 A_YEAR = 365 * 24 * 3600
 A_DAY = 24 * 3600
+IDLE = 60.0  # seconds in which a connection has to ask for something
+WAITING = 1024  # connections that a class opens at once, before they are accepted
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104
 ORIGIN = re.compile(r"[^\s:/]+(:[0-9]{1,5})?")
@@ -101,10 +103,16 @@ class Serving:
     open_browser: bool = False
 
 
-def serve(publication: Publication, serving: Serving, port: int) -> Server:
+Routes: TypeAlias = "Sequence[tuple[str, type[RequestHandler], dict[str, Any]]]"
+
+
+def serve(
+    publication: Publication, serving: Serving, port: int, routes: Routes = ()
+) -> Server:
     """Start serving a lesson; the caller runs the loop.
 
-    port:  one that is free, see `free_port`.
+    port:    one that is free, see `free_port`.
+    routes:  what is served beside it, as Tornado takes it.
     """
     vendor = libraries()
     files = publication.files | {file.name: file for file in vendor}
@@ -120,15 +128,20 @@ def serve(publication: Publication, serving: Serving, port: int) -> Server:
         title=publication.lesson.title["en"],
         verbose=False,
         location=False,
-        extra_patterns=[(rf"/{FILES_AT}/([\w.-]+)", LessonFiles, {"files": files})],
+        extra_patterns=[
+            (rf"/{FILES_AT}/([\w.-]+)", LessonFiles, {"files": files}),
+            *routes,
+        ],
         websocket_origin=origins(serving, port),
         compress_response=True,
         session_token_expiration=A_DAY,
         keep_alive_milliseconds=20_000,
+        http_server_kwargs={"idle_connection_timeout": IDLE},
     )
-    # what is accepted there inherits it: a small answer does not wait to be joined
     for listening in server._http._sockets.values():
+        # what is accepted there inherits it: a small answer does not wait to be joined
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        listening.listen(WAITING)
     return server
 
 
@@ -139,18 +152,32 @@ def serve_until_stopped(publication: Publication, serving: Serving) -> None:
     """
     port = free_port(serving)
     server = serve(publication, serving, port)
+    print(served_at(publication, serving, port), flush=True)
+    run_until_stopped(server)
+
+
+def served_at(publication: Publication, serving: Serving, port: int) -> str:
+    """The line that says where a lesson is."""
+    return f"{publication.lesson.title['en']} is served at {url(serving, port)}"
+
+
+def run_until_stopped(
+    server: Server, close: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Run a server until Ctrl-C or a termination.
+
+    close:  what is to be done in its loop in the end.
+    """
     server.start()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
-    print(
-        f"{publication.lesson.title['en']} is served at {url(serving, port)}",
-        flush=True,
-    )
     try:
         server.io_loop.start()
     except KeyboardInterrupt:
         pass
     finally:
         server.stop()
+        if close:
+            server.io_loop.run_sync(close)
 
 
 def application(publication: Publication, language: str, links: Any) -> Application:

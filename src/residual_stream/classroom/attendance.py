@@ -1,0 +1,120 @@
+"""Which pages are there, counted by browser, in every process that serves the room."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from residual_stream.classroom.fan_out import Outlet
+from residual_stream.classroom.limits import Allowance, Limits
+from residual_stream.classroom.presence import Presence, status_of
+
+
+class Seat:
+    """One page of the room: a tab of a student's or a teacher's browser."""
+
+    __slots__ = ("allowance", "browser", "heard_at", "is_teacher", "outlet", "status")
+
+    def __init__(self, outlet: Outlet, allowance: Allowance, now: float) -> None:
+        self.outlet, self.allowance = outlet, allowance
+        self.browser = ""  # until it has said hello
+        self.is_teacher = False
+        self.status = (False, False)  # follows, is looked at
+        self.heard_at = now
+
+
+class Attendance:
+    """The seats of this process, and how many browsers there are in all.
+
+    changed:  called when a count may be new.
+    """
+
+    def __init__(
+        self, limits: Limits, clock: Callable[[], float], changed: Callable[[], None]
+    ) -> None:
+        self.seats: set[Seat] = set()
+        self._limits, self._clock, self._changed = limits, clock, changed
+        self._presence = Presence(secrets.token_hex(4), limits.forget_after, clock)
+        self._by_browser: dict[str, list[Seat]] = {}
+        self._untold: dict[str, str] = {}
+
+    @property
+    def process(self) -> str:
+        """The name of this process among those that serve the room."""
+        return self._presence.process
+
+    @property
+    def teachers(self) -> list[Seat]:
+        """The seats of teachers."""
+        return [seat for seat in self.seats if seat.is_teacher]
+
+    def is_full(self) -> bool:
+        """Whether no further page can come in."""
+        return len(self.seats) >= self._limits.browsers
+
+    def add(self, outlet: Outlet) -> Seat:
+        """A seat for a page that has not said yet who it is."""
+        now, limits = self._clock(), self._limits
+        allowance = Allowance(limits.messages_a_second, limits.burst, now)
+        seat = Seat(outlet, allowance, now)
+        self.seats.add(seat)
+        return seat
+
+    def name(self, seat: Seat, browser: str) -> None:
+        """The page has said which browser it belongs to."""
+        seat.browser = browser
+        self._by_browser.setdefault(browser, []).append(seat)
+
+    def remove(self, seat: Seat) -> None:
+        """A page has gone."""
+        seat.outlet.is_closed = True
+        self.seats.discard(seat)
+        pages = self._by_browser.get(seat.browser, [])
+        if seat in pages:
+            pages.remove(seat)
+            self._note(seat.browser)
+        if not pages:
+            self._by_browser.pop(seat.browser, None)
+
+    def put(self, seat: Seat, status: tuple[bool, bool]) -> None:
+        """A page is there; it follows or not, is looked at or not."""
+        seat.heard_at, seat.status = self._clock(), status
+        self._note(seat.browser)
+
+    def _note(self, browser: str) -> None:
+        """Count a browser by all its pages; a teacher's is not counted."""
+        pages = self._by_browser[browser]
+        if any(seat.is_teacher for seat in pages):
+            return
+        status = status_of(seat.status for seat in pages)
+        if self._presence.put(browser, status):
+            self._untold[browser] = status
+            self._changed()
+
+    def sweep(self) -> None:
+        """Pages that have not spoken for long are quiet; the longest are forgotten."""
+        now = self._clock()
+        for seat in self.seats:
+            is_silent = now - seat.heard_at > self._limits.quiet_after
+            if is_silent and seat.browser and seat.status[1]:
+                seat.status = (seat.status[0], False)
+                self._note(seat.browser)
+        if self._presence.sweep():
+            self._changed()
+
+    def news(self) -> dict[str, str]:
+        """Statuses that the other processes have not been told, once."""
+        untold, self._untold = self._untold, {}
+        return untold
+
+    def mine(self) -> dict[str, str]:
+        """All that this process knows at first hand."""
+        return self._presence.mine()
+
+    def hear(self, process: str, pages: Mapping[str, str]) -> None:
+        """Another process is there and says who is with it."""
+        if self._presence.hear(process, pages):
+            self._changed()
+
+    def counts(self) -> dict[str, Any]:
+        """How many browsers follow, explore, and are quiet."""
+        return self._presence.counts()._asdict()
