@@ -1,0 +1,86 @@
+"""A page of a live class without a browser: it says hello and hears what comes."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+from tornado.httpclient import HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+Message = dict[str, Any]
+PATIENCE = 10
+
+
+def browser_id() -> str:
+    """What a browser calls itself: 16 random bytes."""
+    return secrets.token_urlsafe(16)
+
+
+class ClassClient:
+    """One page's channel and what it has heard last of each type."""
+
+    def __init__(self, socket: WebSocketClientConnection, id_: str) -> None:
+        self.socket, self.id = socket, id_
+        self.heard: list[Message] = []
+        self._sets = 0
+
+    @classmethod
+    async def join(
+        cls, students_link: str, key: str | None = None, id_: str = "", **hello: Any
+    ) -> "ClassClient":
+        """Connect and say hello.
+
+        students_link:  as the server prints it.
+        key:            the teacher's.
+        """
+        client = cls(await channel(students_link), id_ or browser_id())
+        message = {"id": client.id, "following": True, "visible": True} | hello
+        await client.say("hello", **message, **({} if key is None else {"key": key}))
+        await client.until("welcome")
+        return client
+
+    async def say(self, type_: str, **message: Any) -> None:
+        await self.socket.write_message(json.dumps({"type": type_, **message}))
+
+    async def set(self, **state: Any) -> Message:
+        """As a teacher: set the room's state and wait until it is numbered."""
+        self._sets += 1
+        await self.say("set", n=self._sets, state=state)
+        return await self.until("done", lambda m: m["n"] == self._sets)
+
+    async def next(self) -> Message | None:
+        """The next message; None when the channel has been closed."""
+        text = await asyncio.wait_for(self.socket.read_message(), PATIENCE)
+        if text is None:
+            return None
+        message = json.loads(text)
+        self.heard.append(message)
+        return message
+
+    async def until(
+        self, type_: str, is_it: Callable[[Message], bool] = lambda message: True
+    ) -> Message:
+        """Read on to the first message of a type that fits."""
+        while (message := await self.next()) is not None:
+            if message["type"] == type_ and is_it(message):
+                return message
+        raise ConnectionError(f"closed before {type_}; heard {self.heard[-3:]}")
+
+    async def closed(self) -> int | None:
+        """Read to the end; the code that the server closed with."""
+        while await self.next() is not None:
+            pass
+        self.socket.close()
+        return self.socket.close_code
+
+    async def leave(self) -> None:
+        self.socket.close()
+        await self.closed()
+
+
+async def channel(students_link: str, **headers: str) -> WebSocketClientConnection:
+    """The bare channel of a class."""
+    url = f"{students_link.replace('http', 'ws', 1)}/socket"
+    return await websocket_connect(HTTPRequest(url, headers=headers))
