@@ -3,19 +3,37 @@
 import asyncio
 import json
 import secrets
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
-from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 Message = dict[str, Any]
 PATIENCE = 10
+Result = TypeVar("Result")
 
 
 def browser_id() -> str:
     """What a browser calls itself: 16 random bytes."""
     return secrets.token_urlsafe(16)
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """What a coroutine returns; in a thread, for a browser's loop may have this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _to_the_end(work)).result()
+
+
+async def _to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Channels that were closed are given the time to be."""
+    try:
+        return await work
+    finally:
+        for _ in range(100):
+            if len(asyncio.all_tasks()) == 1:
+                break
+            await asyncio.sleep(0.01)
 
 
 class ClassClient:
@@ -80,7 +98,6 @@ class ClassClient:
         await self.closed()
 
 
-async def channel(students_link: str, **headers: str) -> WebSocketClientConnection:
+async def channel(students_link: str) -> WebSocketClientConnection:
     """The bare channel of a class."""
-    url = f"{students_link.replace('http', 'ws', 1)}/socket"
-    return await websocket_connect(HTTPRequest(url, headers=headers))
+    return await websocket_connect(f"{students_link.replace('http', 'ws', 1)}/socket")

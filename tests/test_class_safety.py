@@ -1,6 +1,7 @@
 """A student can't change the class, and nobody can take its server down by talking."""
 
 import asyncio
+import http.client
 import json
 import re
 import socket
@@ -14,9 +15,8 @@ from dataclasses import dataclass
 
 import pytest
 import segno
-from tornado.httpclient import HTTPClientError
 
-from class_client import ClassClient, browser_id, channel
+from class_client import ClassClient, browser_id, channel, run
 from conftest import serving
 from residual_stream.classroom.keys import new_key
 from residual_stream.classroom.limits import Limits
@@ -54,7 +54,7 @@ def live(tmp_path_factory) -> Iterator[LiveClass]:
         yield LiveClass(students, key, said, served.process)
 
 
-def http(url: str, method: str = "GET", data: bytes | None = None) -> tuple[int, str]:
+def asked(url: str, method: str = "GET", data: bytes | None = None) -> tuple[int, str]:
     """Status, headers and body of an answer, the latter two as one text."""
     request = urllib.request.Request(url, data=data, method=method)  # noqa: S310
     try:
@@ -95,7 +95,7 @@ def test_what_the_teacher_says_is_refused_from_a_student(live, type_):
         await student.leave()
         assert await the_room(live) == before
 
-    asyncio.run(forge())
+    run(forge())
 
 
 WRONG_KEYS = {
@@ -120,7 +120,7 @@ def test_a_wrong_key_makes_a_student(live, kind):
         assert (await page.until("refused"))["what"] == "set"
         await page.leave()
 
-    asyncio.run(try_key())
+    run(try_key())
 
 
 def test_a_key_counts_only_where_it_was_given(live):
@@ -140,7 +140,7 @@ def test_a_key_counts_only_where_it_was_given(live):
         await teacher.leave()
         assert (await the_room(live))["state"]["step"] == 3
 
-    asyncio.run(replay())
+    run(replay())
 
 
 def test_the_terminal_shows_the_students_link_its_code_and_the_teacher_s(live):
@@ -196,7 +196,7 @@ def test_a_vote_counts_once_for_a_browser_and_never_for_the_teacher(live):
         for page in (student, again, teacher):
             await page.leave()
 
-    asyncio.run(votes())
+    run(votes())
 
 
 # ------------------------------------------------------------ over HTTP
@@ -205,24 +205,29 @@ def test_a_vote_counts_once_for_a_browser_and_never_for_the_teacher(live):
 @pytest.mark.parametrize("path", ["", "/socket", "/state", "/socket?key=1"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_nothing_can_be_posted(live, method, path):
-    status, _ = http(live.students + path, method, b'{"step": 9}')
+    status, _ = asked(live.students + path, method, b'{"step": 9}')
     assert status in {400, 403, 404, 405}
+
+
+def shaken(live: LiveClass, origin: str) -> int:
+    """The status of an answer to a browser's wish for a channel."""
+    upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Origin": origin}
+    key = {"Sec-WebSocket-Key": "a" * 22 + "==", "Sec-WebSocket-Version": "13"}
+    with closing(http.client.HTTPConnection(*live.address, timeout=10)) as connection:
+        connection.request("GET", "/class/safe/socket", headers=upgrade | key)
+        return connection.getresponse().status
 
 
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://localhost", "https://x.localhost"]
 )
 def test_pages_of_other_hosts_get_no_channel(live, origin):
-    with pytest.raises(HTTPClientError, match="403"):
-        asyncio.run(channel(live.students, Origin=origin))
+    assert shaken(live, origin) == 403
 
 
 def test_a_page_of_this_server_gets_one(live):
-    async def same() -> None:
-        host, port = live.address
-        (await channel(live.students, Origin=f"http://{host}:{port}")).close()
-
-    asyncio.run(same())
+    host, port = live.address
+    assert shaken(live, f"http://{host}:{port}") == 101
 
 
 def test_the_key_is_in_no_page_and_in_no_address_bar_of_the_server(live):
@@ -231,8 +236,8 @@ def test_the_key_is_in_no_page_and_in_no_address_bar_of_the_server(live):
         await teacher.set(step=2)
         await teacher.leave()
 
-    asyncio.run(with_state())
-    status, text = http(live.students)
+    run(with_state())
+    status, text = asked(live.students)
     assert status == 200
     assert "data-class=" in text
     assert live.key not in text
@@ -241,7 +246,7 @@ def test_the_key_is_in_no_page_and_in_no_address_bar_of_the_server(live):
 
 
 def test_an_address_without_a_class_says_so_in_both_languages(live):
-    status, text = http(live.students.replace("safe", "%3Cb%3Ex"))
+    status, text = asked(live.students.replace("safe", "%3Cb%3Ex"))
     assert status == 404
     assert "ask your teacher" in text
     assert "先生" in text
@@ -280,7 +285,7 @@ def test_nonsense_ends_the_channel_with_one_line(live, kind):
         assert "\n" not in refused["why"]
         assert await page.closed() == 1008
 
-    asyncio.run(say_it())
+    run(say_it())
 
 
 def test_bytes_and_a_message_too_long_end_it_too(live):
@@ -292,7 +297,7 @@ def test_bytes_and_a_message_too_long_end_it_too(live):
         await page.say("vote", poll="x" * 20_000, option="a")
         assert await page.closed() == 1009
 
-    asyncio.run(say_them())
+    run(say_them())
 
 
 def test_hostile_values_leave_the_room_as_it_was(live):
@@ -312,7 +317,7 @@ def test_hostile_values_leave_the_room_as_it_was(live):
         assert (await the_room(live))["state"] == before
         await teacher.leave()
 
-    asyncio.run(set_them())
+    run(set_them())
 
 
 # ------------------------------------------------------------ too much
@@ -332,7 +337,7 @@ def test_who_floods_is_put_out_and_the_others_stay(live):
         for page in (other, teacher):
             await page.leave()
 
-    asyncio.run(flood())
+    run(flood())
 
 
 def test_a_full_class_says_so_and_has_room_again_when_somebody_goes(live):
@@ -348,7 +353,7 @@ def test_a_full_class_says_so_and_has_room_again_when_somebody_goes(live):
         for page in pages:
             await page.leave()
 
-    asyncio.run(fill())
+    run(fill())
 
 
 def test_ten_thousand_idle_connections_are_refused_and_the_class_goes_on(live):
@@ -376,8 +381,8 @@ def test_ten_thousand_idle_connections_are_refused_and_the_class_goes_on(live):
         for page in (student, teacher):
             await page.leave()
 
-    asyncio.run(crowd())
-    assert asyncio.run(the_room(live))["state"]["step"] == 6
+    run(crowd())
+    assert run(the_room(live))["state"]["step"] == 6
 
 
 async def sort_out(held: list[socket.socket]) -> tuple[list[socket.socket], list[str]]:

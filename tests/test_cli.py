@@ -311,6 +311,30 @@ WRONG = {
     "two lessons": (["trace", "a", "b"], "unrecognized arguments: b"),
     "port 70000": (["serve", "--port", "70000"], "from 0 to 65535"),
     "serve in French": (["serve", "--lang", "fr"], "'ja', 'en'"),
+    "a room without a class": (["serve", "--room", "x"], "--room: belongs to a live"),
+    "a room's bad name": (["serve", "--class", "--room", "A b"], "--room 'A b': needs"),
+    "a key file that is a folder": (
+        ["serve", "--class", "--key-file", "/"],
+        "Is a dir",
+    ),
+    "a key file with a NUL": (["serve", "--class", "--key-file", "a\0"], "null byte"),
+    "a state file that is another's": (
+        ["serve", "--class", "--state-file", __file__],
+        "does not hold a class's room; name another file",
+    ),
+    "a limit of nothing": (["serve", "--class", "--class-limit", "0"], "from 1 to"),
+    "a Redis of another kind": (
+        ["serve", "--class", "--redis", "http://a.example"],
+        "needs redis://HOST:PORT/NUMBER",
+    ),
+    "Redis and a file": (
+        ["serve", "--class", "--redis", "redis://localhost", "--state-file", "x"],
+        "--state-file: Redis keeps the room",
+    ),
+    "a public address of a file": (
+        ["serve", "--class", "--public-url", "file:///x"],
+        "needs http://HOST/ or https://HOST/",
+    ),
     "export in French": (["export", "--lang", "fr"], "'ja', 'en'"),
     "no such folder": (["trace", "-o", "/no/such/x"], "/no/such/x: No such file or"),
     "a folder to write": (["trace", "-o", "/"], "-o /: Is a directory; name another"),

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import residual_stream
+from class_client import ClassClient, run
 from conftest import links_outside, serving
 
 APP = Path(residual_stream.__file__).parent / "app.py"
@@ -90,22 +91,35 @@ def test_what_the_policy_forbids_does_not_happen(page_at):
     assert tried == {"inline": False, "elsewhere": False, "image": False}
 
 
+CLASS_PLUGIN = ("--plugins", "residual_stream.classroom.plugin")
+
+
 @contextmanager
-def panel_served(app: Path):
+def panel_served(app: Path, *more: str, **environment: str):
     """What `panel serve` makes of a file."""
     port = str(free_port())
     where = ("--port", port, "--address", "127.0.0.1")
-    with serving("panel", "serve", str(app), *where):
+    with serving("panel", "serve", str(app), *where, *more, **environment):
         yield f"http://127.0.0.1:{port}/{app.stem}"
 
 
-@pytest.fixture(scope="module", params=["in place", "from another folder"])
-def panel_serve(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def panel_with_class(tmp_path_factory):
+    """A plain `panel serve` on the package's app file, with a class beside it."""
+    key = tmp_path_factory.mktemp("class") / "key"
+    room = {"RESIDUAL_STREAM_ROOM": "bio", "RESIDUAL_STREAM_KEY_FILE": str(key)}
+    with panel_served(APP, *CLASS_PLUGIN, **room) as url:
+        yield url, key.read_text().strip()
+
+
+@pytest.fixture(params=["in place", "from another folder"])
+def panel_serve(request, tmp_path):
     """A plain `panel serve` on the package's app file, or on a link to it."""
-    app = APP
-    if request.param == "from another folder":
-        app = tmp_path_factory.mktemp("elsewhere") / "lesson.py"
-        app.symlink_to(APP)
+    if request.param == "in place":
+        yield request.getfixturevalue("panel_with_class")[0]
+        return
+    app = tmp_path / "lesson.py"
+    app.symlink_to(APP)
     with panel_served(app) as url:
         yield url
 
@@ -116,6 +130,22 @@ def test_a_plain_panel_serve_does_as_well(page_at, panel_serve):
     every_view(lesson)
     lesson = page_at("?step=²&depth=4?x&lang=ja", at=panel_serve)
     expect(lesson.page.get_by_role("alert").locator("li")).to_have_count(2)
+
+
+def test_a_plain_panel_serve_carries_a_class(page_at, panel_with_class):
+    url, key = panel_with_class
+    students = url.replace("/app", "/class/bio")
+
+    async def teach() -> None:
+        teacher = await ClassClient.join(students, key)
+        student = await ClassClient.join(students)
+        await teacher.set(step=4, depth=6, residual=False)
+        await student.until("room", lambda m: m["state"]["step"] == 4)
+        for page in (teacher, student):
+            await page.leave()
+
+    run(teach())
+    page_at("?lang=en", at=students, until="drawn")
 
 
 # ------------------------------------------------------------------- without a server
