@@ -518,6 +518,13 @@ def test_an_origin_that_is_no_host_is_a_wrong_call(call, origin):
     assert re.fullmatch(r"residual-stream: .*needs HOST or HOST:PORT.*\n", called.err)
 
 
+def test_without_redis_py_one_line_says_what_to_install(call, monkeypatch):
+    monkeypatch.setitem(sys.modules, "residual_stream.classroom.redis_relay", None)
+    called = call("serve", "--class", "--port", "0", "--redis", "redis://localhost")
+    assert called.status == 2
+    assert called.err.endswith("pip install 'residual-stream[redis]'\n")
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0", "::1", "::"])  # noqa: S104
 def test_an_address_of_this_machine_is_reached_as_localhost(address):
     from residual_stream.server import Serving, origins, url

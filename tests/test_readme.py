@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from residual_stream import explain, ledger, load_example, run
+from residual_stream.classroom.doors import OTHERS, PER_BROWSER
+from residual_stream.classroom.keys import new_key
+from residual_stream.classroom.limits import TEACHER_FACTOR, Limits
 from residual_stream.explain import number
 
 README = Path(__file__).parents[1] / "README.md"
@@ -48,3 +51,19 @@ def test_every_picture_exists():
     assert pictures
     for picture in pictures:
         assert (README.parent / picture).is_file()
+
+
+def test_the_limits_of_a_class_are_those_that_hold():
+    text = " ".join(README.read_text().split())
+    limits = Limits()
+    for said in (
+        f"pages in the room at once, {limits.browsers} |",
+        f"from one page on the long run, {limits.messages_a_second}; a teacher's",
+        f"sends more than {limits.burst} messages in a burst",
+        f"more than {limits.message_bytes // 1000} kB, or nothing within",
+        f"within {limits.hello_within} seconds is disconnected",
+        f"connections for each page and {OTHERS} more",
+    ):
+        assert said in text
+    assert (TEACHER_FACTOR, PER_BROWSER) == (5, 3)  # "five times", "three connections"
+    assert f"{len(new_key()) * 6 // 256 * 256} random bits" in text
