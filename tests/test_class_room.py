@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 

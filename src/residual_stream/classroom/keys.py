@@ -5,6 +5,7 @@ import hmac
 import os
 import re
 import secrets
+import time
 from pathlib import Path
 
 from residual_stream.lesson_file import LessonError
@@ -60,11 +61,20 @@ def _read_or_make(path: Path) -> str:
     try:
         made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return path.read_text(encoding="ascii", errors="replace").strip()
+        return _read(path)
     key = new_key()
     with open(made, "w", encoding="ascii") as file:
         file.write(f"{key}\n")
     return key
+
+
+def _read(path: Path) -> str:
+    """The file's text; an empty one may be another server's that is being made."""
+    for _ in range(50):
+        if text := path.read_text(encoding="ascii", errors="replace").strip():
+            return text
+        time.sleep(0.02)
+    return ""
 
 
 def is_key(given: str, key: str) -> bool:
