@@ -186,6 +186,21 @@ def test_a_key_file_is_made_for_its_owner_alone_and_read_again(tmp_path):
     assert path.read_text() == f"{key}\n"
 
 
+def test_two_servers_that_start_together_have_one_key(tmp_path):
+    path = tmp_path / "key"
+    with ThreadPoolExecutor(8) as servers:
+        keys = set(servers.map(kept_key, [path] * 8))
+    assert keys == {path.read_text().strip()}
+    # one server has made the file, and writes the key while another reads
+    late = tmp_path / "late"
+    late.touch()
+    key = new_key()
+    with ThreadPoolExecutor(1) as server:
+        read = server.submit(kept_key, late)
+        late.write_text(key)
+        assert read.result() == key
+
+
 @pytest.mark.parametrize(
     "text", ["", "short", "x" * 200, "spaces in it " * 3, "ü" * 30]
 )
