@@ -127,7 +127,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def presence(clock) -> Presence:
-    return Presence("here", 900, clock)
+    return Presence("here", 900, 4, clock)
 
 
 def test_a_browser_follows_if_one_of_its_pages_that_is_looked_at_does():
@@ -163,6 +163,13 @@ def test_a_browser_that_comes_back_elsewhere_is_counted_there(presence, clock):
     assert presence.counts() == (0, 0, 2)
     assert presence.hear("there", {"b": "following"})
     assert presence.counts() == (1, 0, 1)
+
+
+def test_made_up_browsers_do_not_fill_the_memory(presence):
+    for number in range(9):
+        presence.put(str(number), "following")
+    assert presence.counts() == (4, 0, 0)
+    assert presence.put("3", "exploring")
 
 
 # ------------------------------------------------------------------ keys and limits
@@ -454,3 +461,42 @@ def test_many_news_at_once_are_few_messages_for_the_teacher():
             await page.leave()
 
     in_class(come)
+
+
+def test_a_teacher_s_browser_is_no_student_whatever_else_it_shows():
+    async def look(classroom, link):
+        teacher = await ClassClient.join(link, "k" * 43)
+        student = await ClassClient.join(link)
+        as_student = await ClassClient.join(link, id_=teacher.id)
+        await asyncio.sleep(0)
+        assert classroom.attendance.counts()["following"] == 1
+        await as_student.leave()
+        await teacher.leave()
+        while len(classroom.attendance.seats) > 1:
+            await asyncio.sleep(0.01)
+        counts = {"following": 1, "exploring": 0, "quiet": 0}
+        assert classroom.attendance.counts() == counts
+        await student.leave()
+
+    in_class(look)
+
+
+def test_ever_new_names_do_not_vote_without_end():
+    async def stuff(classroom, link):
+        options = classroom._options
+        options["F1"] = ("a", "b")
+        teacher = await ClassClient.join(link, "k" * 43)
+        await teacher.say("open", experiment="F1")
+        poll = (await teacher.until("room", lambda m: m["poll"]))["poll"]["id"]
+        refused = 0
+        for _ in range(9):
+            page = await ClassClient.join(link)
+            await page.say("vote", poll=poll, option="a")
+            await page.say("here", following=True, visible=True)
+            await page.say("csv")  # refused too, so that there is an answer
+            refused += (await page.until("refused"))["what"] == "vote"
+            await page.leave()
+        assert (classroom.room.counts(), refused) == ({"a": 6, "b": 0}, 3)
+        await teacher.leave()
+
+    in_class(stuff, browsers=3)

@@ -6,7 +6,9 @@ from typing import Any
 
 from residual_stream.classroom.fan_out import Outlet
 from residual_stream.classroom.limits import Allowance, Limits
-from residual_stream.classroom.presence import Presence, status_of
+from residual_stream.classroom.presence import TEACHING, Presence, status_of
+
+REMEMBERED = 5  # times as many browsers as there can be at once
 
 
 class Seat:
@@ -33,7 +35,12 @@ class Attendance:
     ) -> None:
         self.seats: set[Seat] = set()
         self._limits, self._clock, self._changed = limits, clock, changed
-        self._presence = Presence(secrets.token_hex(4), limits.forget_after, clock)
+        self._presence = Presence(
+            secrets.token_hex(4),
+            limits.forget_after,
+            REMEMBERED * limits.browsers,
+            clock,
+        )
         self._by_browser: dict[str, list[Seat]] = {}
         self._untold: dict[str, str] = {}
 
@@ -84,8 +91,11 @@ class Attendance:
         """Count a browser by all its pages; a teacher's is not counted."""
         pages = self._by_browser[browser]
         if any(seat.is_teacher for seat in pages):
+            status = TEACHING  # its student's page, open to have a look, is none
+        elif not pages and self._presence.teaches(browser):
             return
-        status = status_of(seat.status for seat in pages)
+        else:
+            status = status_of(seat.status for seat in pages)
         if self._presence.put(browser, status):
             self._untold[browser] = status
             self._changed()

@@ -21,6 +21,7 @@ from residual_stream.worksheet_questions import questions
 SWEEP_EVERY = 2.0  # seconds
 COUNTS_EVERY = 0.25
 BEAT_AFTER = 15.0
+VOTERS = 2  # votes in all, as a multiple of the pages that can be there at once
 
 
 class Classroom:
@@ -173,10 +174,15 @@ class Classroom:
         self.attendance.put(seat, (message["following"], message["visible"]))
 
     async def _vote(self, seat: Seat, message: Message) -> None:
-        if seat.is_teacher or not await self._relay.vote(
-            message["poll"], seat.browser, message["option"]
-        ):
+        ballot = {"poll_id": message["poll"], "voter": seat.browser}
+        ballot["option"] = message["option"]
+        if not (self._may_vote(seat) and await self._relay.vote(**ballot)):
             self._refuse(seat, "vote", "this vote is not open, or has no such option")
+
+    def _may_vote(self, seat: Seat) -> bool:
+        """A student, and not one of ever new names that a program makes up."""
+        votes, most = self.room.votes, VOTERS * self.limits.browsers
+        return not seat.is_teacher and (seat.browser in votes or len(votes) < most)
 
     async def _ask(self, seat: Seat, message: Message) -> None:
         self._keep(self._answer(seat, message))  # what it says next doesn't wait

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 FOLLOWING, EXPLORING, QUIET = "following", "exploring", "quiet"
+TEACHING = "teaching"  # in no count
 PROCESS_LOST_AFTER = 8.0  # seconds; each process speaks every two
 
 
@@ -25,13 +26,14 @@ class Presence:
     """The status of each browser, from this process and from the others.
 
     A browser is a random name of its own making. One that comes back in another
-    process is counted there alone.
+    process is counted there alone. No more than `most` are known at once.
     """
 
     def __init__(
-        self, process: str, forget_after: float, clock: Callable[[], float]
+        self, process: str, forget_after: float, most: int, clock: Callable[[], float]
     ) -> None:
         self.process, self._forget_after, self._clock = process, forget_after, clock
+        self._most = most
         self._entries: dict[str, _Entry] = {}
         self._heard: dict[str, float] = {}
 
@@ -43,6 +45,8 @@ class Presence:
         """
         process = process or self.process
         known = self._entries.get(browser)
+        if known is None and len(self._entries) >= self._most:
+            return False
         if known and status == QUIET and known.process != process:
             return False
         if known and (known.status, known.process) == (status, process):
@@ -55,6 +59,11 @@ class Presence:
         self._heard[process] = self._clock()
         news = [self.put(who, status, process) for who, status in statuses.items()]
         return any(news)
+
+    def teaches(self, browser: str) -> bool:
+        """Whether it was last heard of as a teacher's."""
+        known = self._entries.get(browser)
+        return known is not None and known.status == TEACHING
 
     def mine(self) -> dict[str, str]:
         """The browsers of this process, for one that has just started."""
