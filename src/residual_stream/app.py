@@ -14,6 +14,7 @@ from bokeh.io import curdoc
 from jinja2 import Environment, FileSystemLoader, Template
 
 from residual_stream.page.component import StateLink, new_state
+from residual_stream.page.policy import served_policy
 from residual_stream.page.publication import Publication, publish
 from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
 
@@ -25,19 +26,6 @@ SERVER_LIBRARIES = (
     "static/js/bokeh-widgets.min.js",
     "static/js/bokeh-tables.min.js",
     "static/extensions/panel/panel.min.js",
-)
-
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self' 'nonce-{nonce}' blob:",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
 )
 
 
@@ -69,7 +57,7 @@ def open_session(
         "dist_url": "static/extensions/panel/",
         "language": language,
         "nonce": nonce,
-        "policy": POLICY.format(nonce=nonce),
+        "policy": served_policy(f"'self' 'nonce-{nonce}' blob:"),
         "files_at": files["at"] if files else "",
         "files": files,
         "libraries_at": files["libraries"] if files else SERVER_LIBRARIES,

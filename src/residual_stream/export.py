@@ -5,20 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from residual_stream.app import inline_files, page_template
+from residual_stream.page.policy import content_policy
 from residual_stream.page.publication import Publication
 from residual_stream.server import libraries
 
 # a nonce in a file is no secret: the file may run what it carries and fetch nothing
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'unsafe-inline' blob:",
-        "style-src 'unsafe-inline'",
-        "img-src data: blob:",
-        "font-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
+POLICY = content_policy(
+    script="'unsafe-inline' blob:",
+    style="'unsafe-inline'",
+    img="data: blob:",
+    font="data:",
 )
 
 

@@ -12,19 +12,11 @@ from markupsafe import Markup, escape
 from residual_stream import worksheet_map
 from residual_stream.lesson import Lesson, Texts, read_ui
 from residual_stream.lesson_file import LANGUAGES
+from residual_stream.page.policy import content_policy
 from residual_stream.places import shipped
 from residual_stream.worksheet import Worksheet
 from residual_stream.worksheet_map import drawn_maps
 from residual_stream.worksheet_questions import questions
-
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "style-src '{styles}'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
-)
 
 
 def handout(
@@ -39,7 +31,7 @@ def handout(
     styles = _asset("handout.css")
     texts = lesson.ui | handout_texts()
     page = _template().render(
-        policy=POLICY.format(styles=_hash(styles)),
+        policy=content_policy(style=f"'{_hash(styles)}'"),
         styles=Markup(styles),  # noqa: S704  our own file, nothing of a lesson's
         sheets=[(Worksheet(lesson, lang), _say(texts, lang)) for lang in languages],
         maps=drawn_maps(lesson),

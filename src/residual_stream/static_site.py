@@ -6,26 +6,13 @@ from urllib.parse import quote
 
 from residual_stream.app import page_template
 from residual_stream.lesson_file import LessonError
+from residual_stream.page.policy import served_policy
 from residual_stream.page.publication import File, Publication
 from residual_stream.server import FILES_AT, libraries, links
 
 INDEX = "index.html"
 MARK = (
     '<meta name="generator" content="residual-stream">'  # how a site of ours is known
-)
-
-# as the served page's, but for what a server adds: a nonce and Panel's modules
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data: blob:",
-        "font-src 'self' data:",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    )
 )
 
 
@@ -82,7 +69,7 @@ def _lesson_page(
     files = links(publication, vendor, f"../{FILES_AT}/")
     page = page_template().render(
         language=language,
-        policy=POLICY,
+        policy=served_policy(),
         title=publication.lesson.title[language or "en"],
         files=files,
         files_at=files["at"],
@@ -95,7 +82,7 @@ def _index(lessons: Sequence[Publication], language: str) -> bytes:
     first = lessons[0]
     page = page_template(INDEX).render(
         language=language,
-        policy=POLICY,
+        policy=served_policy(),
         mark=MARK,
         heading=first.lesson.ui["site_lessons"],
         css=f"{FILES_AT}/{first.file('lesson', 'css').name}",

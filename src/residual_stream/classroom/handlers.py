@@ -17,8 +17,8 @@ from residual_stream.classroom.attendance import Seat
 from residual_stream.classroom.classroom import Classroom
 from residual_stream.classroom.fan_out import Outlet
 from residual_stream.classroom.messages import MessageError, read_message
+from residual_stream.page.policy import served_policy
 from residual_stream.server import FILES_AT, LessonFiles, libraries, links
-from residual_stream.static_site import POLICY
 
 CLASS_AT = "class"
 # RFC 6455, 7.4.1 and the registry of close codes
@@ -76,7 +76,7 @@ class NoClass(RequestHandler):
 def policy(host: str) -> str:
     """The page's policy; older browsers don't count the channel to "self"."""
     channel = f" ws://{host} wss://{host}" if HOST.fullmatch(host) else ""
-    return POLICY.replace("connect-src 'self'", f"connect-src 'self'{channel}")
+    return served_policy(connect=f"'self'{channel}")
 
 
 class ClassSocket(WebSocketHandler):
