@@ -10,6 +10,7 @@ export function createAnnouncer(context) {
   const { words, table } = context;
   const element = h("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   context.announce = (text) => (element.textContent = text);
+  context.announceToo = (text) => context.announce(`${element.textContent} ${text}`.trim());
 
   function update(state, previous) {
     if (!previous) return;

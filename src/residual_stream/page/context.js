@@ -1,6 +1,7 @@
 // What the views share: the table, the texts, the store, the address and the server.
 
 import { createAddressBar, readAddress, stateText } from "./address.js";
+import { readClassState } from "./class_state.js";
 import { THEMES } from "./masthead.js";
 import { createMotion } from "./motion.js";
 import { createAsking } from "./server_link.js";
@@ -31,10 +32,12 @@ export function createContext(data, options) {
     ...options.state,
   };
   const read = options.address ? readAddress(stateText(location), { table, defaults }) : { state: {}, faults: [] };
-  const store = createStore({ ...defaults, ...read.state }, (...change) => agree(table.maxDepth, ...change));
+  const shown = classNow(options.room, { table, defaults });
+  const store = createStore({ ...defaults, ...read.state, ...shown }, (...change) => agree(table.maxDepth, ...change));
   const words = new Words(data.ui);
   words.language = store.get().language;
   const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
+  context.room = options.room ?? null; // the class this page is in
   context.hasAddress = Boolean(options.address); // else the page around has its own
   context.servedLanguage = options.servedLanguage ?? ""; // the same for all readers; "" asks their browsers
   context.asking = createAsking();
@@ -44,6 +47,9 @@ export function createContext(data, options) {
   context.address = createAddressBar(options.address ? store : { ...store, subscribe: () => () => {} }, table);
   return context;
 }
+
+/** What the class looks at now, if this page follows one: the first picture is that. */
+const classNow = (room, context) => (room?.state && (room.following || room.key) ? readClassState(room.state, context) : {});
 
 /** Load what only some views need, once: from the page itself or from beside it. */
 function createLoader(data) {

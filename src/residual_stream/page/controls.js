@@ -36,7 +36,7 @@ export function createDock(context) {
   return { element, middle, update, remove: player.stop };
 }
 
-function createPlayer({ words, store }) {
+function createPlayer({ words, store, classroom }) {
   let timer = 0;
   const element = button("play", "button button-quiet", () => (timer ? stop() : start()));
 
@@ -65,6 +65,9 @@ function createPlayer({ words, store }) {
   store.subscribe((_state, _previous, { origin, changed }) => {
     const left = changed.includes("view") || (changed.includes("step") && origin !== "player");
     if (timer && left) stop();
+  });
+  classroom?.subscribe(({ following }, _previous, { changed }) => {
+    if (timer && following && changed.includes("following")) stop(); // back with the class
   });
   return { element, update, stop };
 }

@@ -1,14 +1,17 @@
 // One experiment: a question, a prediction, then the answer made for it.
 
 import { createPicture } from "./charts.js";
+import { createClassVote, createVoteBar } from "./class_vote.js";
 import { h, setText } from "./dom.js";
 import { prose } from "./words.js";
 
 export function createExperimentCard({ context, progress, open, close, say }) {
   const { words } = context;
+  const vote = context.classroom ? createClassVote(context, () => parts.run && followVote()) : null;
   let id = null; // of the open experiment
   let chosen = null; // the option that is marked
   let shown = null; // the option whose answer is on the page
+  let isPredicted = true; // it is, or a vote was revealed that its reader took no part in
   let experiment = null;
   let all = [];
   let parts = {};
@@ -39,9 +42,13 @@ export function createExperimentCard({ context, progress, open, close, say }) {
       parts.choices.element,
       h("p", { class: "experiments-go" }, parts.run, parts.hint),
     );
+    // a teacher's buttons have a place of their own, a student's line stays with the options
+    const aside = vote?.isTeacher() ? vote.element : null;
+    if (vote && !aside) ask.append(vote.element);
     showRun();
     showResult();
-    return h("article", { class: "experiments-card" }, back, ask, parts.answer, parts.pictures, parts.rest);
+    followVote();
+    return h("article", { class: "experiments-card" }, back, ask, aside, parts.answer, parts.pictures, parts.rest);
   }
 
   function createChoices() {
@@ -49,8 +56,9 @@ export function createExperimentCard({ context, progress, open, close, say }) {
       const input = h("input", { type: "radio", name: `experiments-${id}`, value: option, change: () => choose(option) });
       input.checked = option === chosen;
       const mark = h("span", { class: "experiments-marks" });
-      const text = h("span", { class: "experiments-choice-text" }, h("strong", {}, ...title(`option-${option}`)), ...body(`option-${option}`).map((node) => h("span", { class: "experiments-reason" }, ...node.childNodes)), mark);
-      return { option, input, mark, element: h("label", { class: "experiments-choice" }, input, text) };
+      const bar = vote && createVoteBar(words);
+      const text = h("span", { class: "experiments-choice-text" }, h("strong", {}, ...title(`option-${option}`)), ...body(`option-${option}`).map((node) => h("span", { class: "experiments-reason" }, ...node.childNodes)), bar?.element ?? null, mark);
+      return { option, input, mark, bar, element: h("label", { class: "experiments-choice" }, input, text) };
     });
     const legend = h("legend", {}, words.say("experiments_predict"));
     return { labels, element: h("fieldset", { class: "experiments-choices" }, legend, ...labels.map((label) => label.element)) };
@@ -58,7 +66,38 @@ export function createExperimentCard({ context, progress, open, close, say }) {
 
   function choose(option) {
     chosen = option;
+    if (vote?.isOpen(id) && !vote.isTeacher()) {
+      vote.cast(option);
+      say(vote.said());
+    }
     showRun();
+  }
+
+  /** In a class: a vote takes Run's place while it is open; once it is revealed, it runs. */
+  function followVote() {
+    if (!vote || id === null) return;
+    const news = vote.news(id);
+    const isVoter = vote.isOpen(id) && !vote.isTeacher();
+    if (news === "open") shown = null;
+    if (news === "open" || isVoter) chosen = vote.mine(id);
+    if (news === "revealed") reveal(vote.isTeacher() ? chosen : vote.mine(id));
+    for (const { option, input, bar } of parts.choices.labels) {
+      input.checked = option === chosen;
+      bar.update(option, vote.counts(id));
+    }
+    showRun();
+    if (news) showResult();
+    vote.update(id);
+    if (news === "revealed") tell(vote.wasPressed());
+    if (news === "open" && isVoter) sayHere(vote.said());
+  }
+
+  /** The answer to what was voted; without a vote the answer to what happened. */
+  function reveal(predicted) {
+    isPredicted = predicted !== null;
+    chosen = predicted;
+    shown = predicted ?? experiment.right;
+    if (isPredicted) progress.note(id, predicted);
   }
 
   function showRun() {
@@ -68,6 +107,7 @@ export function createExperimentCard({ context, progress, open, close, say }) {
     parts.run.setAttribute("aria-disabled", nothing);
     parts.run.setAttribute("aria-describedby", "experiments-hint");
     parts.run.hidden = shown !== null && nothing;
+    parts.run.parentElement.hidden = Boolean(vote && (vote.isOpen(id) || vote.isUnknown()));
     setText(parts.hint, chosen === null ? words.say("experiments_choose_first") : "");
   }
 
@@ -78,16 +118,26 @@ export function createExperimentCard({ context, progress, open, close, say }) {
       return;
     }
     if (chosen === shown) return;
-    shown = chosen;
+    [shown, isPredicted] = [chosen, true];
     progress.note(id, chosen);
     showRun();
     showResult();
-    say(`${verdict()}. ${parts.answerTitle.textContent}`);
+    tell(true);
+  }
+
+  /** Nothing is said of a card that is not in view. */
+  const sayHere = (text) => parts.heading.checkVisibility() && say(text);
+
+  /** Say the answer; who has asked for it is taken there. */
+  function tell(isAsked) {
+    sayHere(`${verdict()}. ${parts.answerTitle.textContent}`);
+    if (!isAsked) return;
     parts.answerTitle.focus({ preventScroll: true });
     parts.answer.scrollIntoView({ block: "nearest" });
   }
 
-  const verdict = () => words.say(shown === experiment.right ? "experiments_right" : "experiments_wrong");
+  const verdict = () => (isPredicted ? verdictOf() : words.say(vote.isTeacher() ? "class_vote_answer" : "class_vote_none"));
+  const verdictOf = () => words.say(shown === experiment.right ? "experiments_right" : "experiments_wrong");
 
   function showResult() {
     for (const { option, mark, element } of parts.choices.labels) {
@@ -96,14 +146,16 @@ export function createExperimentCard({ context, progress, open, close, say }) {
       element.classList.toggle("is-right", shown !== null && option === experiment.right);
     }
     if (shown === null) {
-      parts.pictures.replaceChildren(h("p", { class: "experiments-wait" }, words.say("experiments_wait")));
+      parts.answer.replaceChildren();
+      parts.rest.replaceChildren();
+      parts.pictures.replaceChildren(h("p", { class: "experiments-wait" }, words.say(vote?.isOpen(id) ? "class_vote_wait" : "experiments_wait")));
       return;
     }
-    const met = shown === experiment.right;
+    const sign = shown === experiment.right ? "✓ " : "≠ ";
     const piece = `answer-${shown}`;
     parts.answerTitle = h("h3", { tabindex: -1 }, ...title(piece));
     parts.answer.replaceChildren(
-      h("p", { class: "experiments-verdict" }, `${met ? "✓" : "≠"} ${verdict()}`),
+      h("p", { class: "experiments-verdict" }, `${isPredicted ? sign : ""}${verdict()}`),
       parts.answerTitle,
       h("div", { class: "experiments-text" }, ...body(piece)),
     );
@@ -113,7 +165,7 @@ export function createExperimentCard({ context, progress, open, close, say }) {
 
   function marksOf(option) {
     const marks = [];
-    if (option === progress.first(id)) marks.push(words.say("experiments_yours"));
+    if (option === (vote?.mine(id) ?? progress.first(id))) marks.push(words.say("experiments_yours"));
     if (option === experiment.right) marks.push(`✓ ${words.say("experiments_happened")}`);
     return marks;
   }
@@ -135,6 +187,7 @@ export function createExperimentCard({ context, progress, open, close, say }) {
     },
     open(newId) {
       [id, chosen, shown] = [newId, null, null];
+      vote?.again();
     },
     close() {
       const last = id;

@@ -47,7 +47,7 @@ export function createExperimentList({ context, progress, open, say }) {
       buttons[ids[0]].focus();
     };
     const reset = done === 0 ? null : h("button", { type: "button", class: "button button-small", click: clear }, words.say("experiments_reset"));
-    return h("p", { class: "experiments-foot" }, count, reset, h("span", { class: "experiments-private" }, words.say("experiments_private")));
+    return h("p", { class: "experiments-foot" }, count, reset, h("span", { class: "experiments-private" }, words.say(context.classroom ? "class_private" : "experiments_private")));
   }
 
   return { render, focus: (id) => buttons[id]?.focus() };

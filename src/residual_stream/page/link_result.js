@@ -5,7 +5,7 @@ import { createLinkCode } from "./link_code.js";
 import { createCopy } from "./masthead.js";
 
 // this machine's own names: nobody else's browser gets here by them
-const LINK_LOCAL = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
+export const LINK_LOCAL = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
 /** {element, update(link, said), again: a server has come, stop}. */
 export function createLinkResult(context) {
@@ -37,7 +37,7 @@ export function createLinkResult(context) {
 }
 
 /** A line in which the command's options stand as code, unbroken. */
-function sayHint(hint, text) {
+export function sayHint(hint, text) {
   if (hint.textContent === text) return;
   hint.hidden = text === "";
   hint.replaceChildren(...text.split(/(--[a-z-]+)/).map((part) => (part.startsWith("--") ? h("code", {}, part) : part)));

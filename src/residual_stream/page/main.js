@@ -1,5 +1,6 @@
 // Where the page starts: at once in a page of its own, or when Panel renders it.
 
+import { openClassRoom } from "./class_room.js";
 import { runLateScripts } from "./late_scripts.js";
 import { afterPaint } from "./later.js";
 import { createPage } from "./page.js";
@@ -13,12 +14,13 @@ const fetchJson = async (source) => (await fetch(source)).json();
 
 /** Build the page in its place from data that is in the page or beside it. */
 async function start(host) {
+  const room = openClassRoom(host.dataset.class); // first of all: it may take a key out of the address
   const inline = document.getElementById(`${HOST_ID}-data`);
   const data = inline ? JSON.parse(inline.textContent) : await fetchJson(host.dataset.source);
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
   const isServed = "server" in host.dataset;
   const state = JSON.parse(host.dataset.start ?? "{}");
-  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), servedLanguage: host.dataset.language, state });
+  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), servedLanguage: host.dataset.language, state, room });
   afterPaint(() => {
     performance.mark("first-picture");
     // the depth map waits for Bokeh, the link to the server for Panel

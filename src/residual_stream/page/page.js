@@ -2,6 +2,8 @@
 
 import { followAddress } from "./address.js";
 import { createAnnouncer } from "./announce.js";
+import { createClassBar } from "./class_bar.js";
+import { createClassroom } from "./class_follow.js";
 import { createCompare } from "./compare.js";
 import { createContext, THEME_KEY } from "./context.js";
 import { createDock, createSettings } from "./controls.js";
@@ -38,11 +40,12 @@ const ELSEWHERE = ["lab", "experiment", "connected"];
 export function createPage(host, data, options) {
   const context = createContext(data, options);
   const { store } = context;
-  const root = h("div", { class: "residual-stream" });
+  const root = h("div", { class: context.room ? "residual-stream is-class" : "residual-stream" });
   context.toLesson = () => views.step.element.scrollIntoView({ block: "nearest" });
   context.help = createHelp(context);
   context.float = createFloat(root);
   context.onLink = createLinks(context);
+  context.classroom = context.room && createClassroom(context, context.room);
   const explain = createExplain(root, context, context.float);
   context.prepareNumbers = explain.update;
   const views = createViews(context);
@@ -73,11 +76,12 @@ export function createPage(host, data, options) {
     context.address.write();
     context.leave.push(followAddress(context, views.notice.tell));
   }
+  context.classroom?.start();
   const leaveKeys = listenToKeys(options.address ? document : root, keyActions(context));
   const remove = () => {
     leaveKeys();
     context.leave.forEach((leave) => leave());
-    [context.address, context.float, explain, views.dock, views.map, views.lab, views.links, views.server, later].forEach((part) => part?.remove?.());
+    [context.address, context.float, explain, views.dock, views.map, views.lab, views.links, views.server, context.classroom, later].forEach((part) => part?.remove?.());
   };
   const { table, asking } = context;
   return { root, store, table, views, asking, embed: views.map.embed, settle: later.settle, remove };
@@ -92,6 +96,7 @@ function createViews(context) {
     nav: createViewNav(context),
     notice: createNotice(context),
     server: createServerLine(context),
+    ...(context.classroom && { classBar: createClassBar(context) }),
     chapters: createChapters(context),
     step: createStep(context),
     scene: createCompare(context),
@@ -141,7 +146,12 @@ function layOut(root, views, context) {
   };
   placeSettings(context, views, stage);
   views.masthead.titles.insertBefore(views.nav.element, views.masthead.titles.children[1]);
-  root.prepend(skip, views.masthead.element, views.notice.element, main, views.dock.element, views.server.element, views.announcer.element, views.help.element);
+  root.prepend(skip, views.masthead.element, views.notice.element, main, createFoot(views), views.server.element, views.announcer.element, views.help.element);
+}
+
+/** What stays at the bottom edge: the controls, in a class with its bar above them. */
+function createFoot({ dock, classBar }) {
+  return classBar ? h("div", { class: "class-foot" }, classBar.element, dock.element) : dock.element;
 }
 
 /** The settings stand in the dock where it is wide enough, else below the picture. */
@@ -176,7 +186,7 @@ function dress(root, state, options, titles) {
 function moves(state, previous, { origin, changed }) {
   if (!previous || !changed) return false;
   const forward = changed.join() === "step" && state.step === previous.step + 1;
-  return changed.join() === "residual" || (forward && ["next", "player", "key"].includes(origin));
+  return changed.join() === "residual" || (forward && ["next", "player", "key", "class"].includes(origin));
 }
 
 function keyActions({ store, help }) {

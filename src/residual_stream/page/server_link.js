@@ -19,23 +19,33 @@ export function createAsking() {
     last += 1;
     const id = last;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => waiting.delete(id) && reject(new Error("no answer")), ANSWER_WITHIN);
-      waiting.set(id, (answer) => {
-        clearTimeout(timer);
-        resolve(answer);
-      });
+      const timer = setTimeout(() => drop(id), ANSWER_WITHIN);
+      waiting.set(id, { resolve, reject, timer });
       send({ type: "ask", id, kind, payload });
     });
   }
 
+  function take(id) {
+    const question = waiting.get(id);
+    clearTimeout(question?.timer);
+    waiting.delete(id);
+    return question;
+  }
+
+  const drop = (id) => take(id)?.reject(new Error("no answer"));
+
+  /** What waits gets no answer any more: who asked may ask again. */
+  const giveUp = () => [...waiting.keys()].forEach(drop);
+
   return {
     ask,
     hasServer: () => send !== null,
-    use: (sender) => (send = sender),
-    answer(id, answer) {
-      waiting.get(id)?.(answer);
-      waiting.delete(id);
+    use(sender) {
+      send = sender;
+      if (sender === null) giveUp();
     },
+    giveUp,
+    answer: (id, answer) => take(id)?.resolve(answer),
   };
 }
 

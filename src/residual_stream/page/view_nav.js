@@ -4,7 +4,7 @@ import { VIEWS } from "./address.js";
 import { h, setHidden, setText } from "./dom.js";
 
 /** A line of links; each is a real address, followed without leaving the page. */
-export function createViewNav({ words, store }) {
+export function createViewNav({ words, store, classroom }) {
   const links = VIEWS.map((view) => {
     const go = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -26,8 +26,11 @@ export function createViewNav({ words, store }) {
       else link.removeAttribute("aria-current");
     }
     // what a class looks at names only what is for the class
-    setHidden(items[VIEWS.indexOf("links")], state.projector && state.view !== "links");
+    const isForClass = state.projector || classroom?.get().role === "student";
+    setHidden(items[VIEWS.indexOf("links")], isForClass && state.view !== "links");
   }
+
+  classroom?.subscribe((_room, _previous, { changed }) => changed.includes("role") && update(store.get()));
 
   return { element, update };
 }

@@ -1,0 +1,96 @@
+// The class's bar: whether this page follows, or who does; a vote that is on elsewhere.
+
+import { createClassInvite } from "./class_invite.js";
+import { h, setHidden, setText } from "./dom.js";
+
+/** The bar of a page in a class. It has the same height whatever happens, or grows upwards. */
+export function createClassBar(context) {
+  const { classroom, words } = context;
+  const line = h("p", { class: "class-line" });
+  const notice = createClassNotice(context);
+  const vote = createClassVoteLine(context);
+  const invite = createClassInvite(context);
+  const follow = h("button", { type: "button", class: "button button-small class-follow", click: () => (classroom.get().following ? classroom.letGo() : classroom.comeBack()) });
+  const inner = h("div", { class: "class-inner" }, vote.element, line, h("div", { class: "class-acts" }, follow, invite.button));
+  const element = h("section", { class: "class-bar" }, notice.element, inner, invite.element);
+
+  function update() {
+    const room = classroom.get();
+    const isTeacher = classroom.isTeacher();
+    element.setAttribute("aria-label", words.say("class_region"));
+    element.classList.toggle("is-exploring", !isTeacher && !room.following);
+    element.classList.toggle("is-away", room.connection !== "open");
+    setText(line, sayClass(words, room));
+    setText(follow, words.say(room.following ? "class_let_go" : "class_return"));
+    follow.classList.toggle("button-main", !room.following);
+    setHidden(follow, isTeacher);
+    notice.update();
+    vote.update();
+    invite.update();
+  }
+
+  classroom.subscribe((room, previous, { origin, changed }) => {
+    update();
+    // who has moved a control hears first what that did
+    if (origin === "control") queueMicrotask(() => context.announceToo(line.textContent));
+    else if (changed.includes("isKeyRefused") && room.isKeyRefused) context.announce(words.say("class_key_wrong"));
+    else if (changed.includes("following") || (changed.includes("connection") && previous.connection !== "opening")) context.announce(line.textContent);
+    else if (changed.includes("poll") && vote.isShown()) context.announce(vote.said());
+  });
+  return { element, update };
+}
+
+/** One line: the connection if it is away, else who one is here. */
+function sayClass(words, { role, following, connection, counts }) {
+  if (connection !== "open") return words.say(`class_${connection}`);
+  if (role === "student") return words.say(following ? "class_following" : "class_exploring");
+  const isEmpty = !counts || counts.following + counts.exploring + counts.quiet === 0;
+  return words.say(isEmpty ? "class_nobody" : "class_counts", counts ?? {});
+}
+
+/** What went wrong and stays so: a wrong key, a store that is away. */
+function createClassNotice({ classroom, words }) {
+  const text = h("span", {});
+  const close = h("button", { type: "button", class: "button button-small", click: dismiss });
+  const element = h("p", { class: "class-notice", hidden: true }, text, close);
+  let dismissed = "";
+
+  const key = () => {
+    const { isKeyRefused, isStoreAway } = classroom.get();
+    if (isStoreAway) return "class_store_away";
+    return isKeyRefused ? "class_key_wrong" : "";
+  };
+
+  function dismiss() {
+    dismissed = key();
+    update();
+  }
+
+  function update() {
+    if (key() === "") dismissed = "";
+    setHidden(element, key() === dismissed);
+    setText(text, key() && words.say(key()));
+    setText(close, words.say("help_close"));
+  }
+
+  return { element, update };
+}
+
+/** A vote that is on at an experiment which is not the one in view, and the way there. */
+function createClassVoteLine({ classroom, words, store }) {
+  const text = h("span", {});
+  const go = h("button", { type: "button", class: "button button-small", click: () => store.set({ view: "experiments", experiment: classroom.get().poll.experiment }, "vote") });
+  const element = h("p", { class: "class-vote-line", hidden: true }, text, go);
+
+  function update() {
+    const { poll } = classroom.get();
+    const { view, experiment } = store.get();
+    setHidden(element, poll === null || (view === "experiments" && experiment === poll.experiment));
+    if (element.hidden) return;
+    const isOpen = poll.stage === "open";
+    setText(text, words.say(isOpen ? "class_vote_is_open" : "class_vote_is_shown", { id: poll.experiment }));
+    setText(go, words.say(isOpen ? "class_vote_go" : "class_vote_see"));
+  }
+
+  return { element, update, isShown: () => !element.hidden, said: () => text.textContent };
+}
