@@ -133,7 +133,7 @@ class LessonPage:
             return
         self.page.mouse.move(0, 0)
         if self.page.url.startswith("http"):
-            self.page.evaluate("localStorage.clear()")
+            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
         self.page.goto("about:blank")
 
     def wait_live(self) -> None:
