@@ -40,6 +40,11 @@ export function createClassBar(context) {
   return { element, update };
 }
 
+/** What stays at the bottom edge: the controls, in a class with its bar above them. */
+export function createFoot({ dock, classBar }) {
+  return classBar ? h("div", { class: "class-foot" }, classBar.element, dock.element) : dock.element;
+}
+
 /** One line: the connection if it is away, else who one is here. */
 function sayClass(words, { role, following, connection, counts }) {
   if (connection !== "open") return words.say(`class_${connection}`);

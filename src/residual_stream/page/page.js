@@ -2,7 +2,7 @@
 
 import { followAddress } from "./address.js";
 import { createAnnouncer } from "./announce.js";
-import { createClassBar } from "./class_bar.js";
+import { createClassBar, createFoot } from "./class_bar.js";
 import { createClassroom } from "./class_follow.js";
 import { createCompare } from "./compare.js";
 import { createContext, THEME_KEY } from "./context.js";
@@ -147,11 +147,6 @@ function layOut(root, views, context) {
   placeSettings(context, views, stage);
   views.masthead.titles.insertBefore(views.nav.element, views.masthead.titles.children[1]);
   root.prepend(skip, views.masthead.element, views.notice.element, main, createFoot(views), views.server.element, views.announcer.element, views.help.element);
-}
-
-/** What stays at the bottom edge: the controls, in a class with its bar above them. */
-function createFoot({ dock, classBar }) {
-  return classBar ? h("div", { class: "class-foot" }, classBar.element, dock.element) : dock.element;
 }
 
 /** The settings stand in the dock where it is wide enough, else below the picture. */
