@@ -11,6 +11,7 @@ from residual_stream.classroom.fan_out import FanOut, frame
 from residual_stream.classroom.keys import is_key
 from residual_stream.classroom.limits import TEACHER_FACTOR, Allowance, Limits
 from residual_stream.classroom.messages import TEACHERS_ONLY, Message
+from residual_stream.classroom.presence import read_statuses
 from residual_stream.classroom.relay import Relay
 from residual_stream.classroom.room import CLOSED, OPEN, REVEALED, Poll, Room
 from residual_stream.classroom.shared_state import adopted
@@ -58,7 +59,6 @@ class Classroom:
     async def _open(self) -> None:
         await self._relay.open(self.room, self)
         self.room_changed()
-        self._relay.say({"who": True})
         self._keep(self._sweep())
 
     async def close(self) -> None:
@@ -100,6 +100,8 @@ class Classroom:
         """Teachers are told whether the room is kept and shared."""
         for seat in self.attendance.teachers:
             self._say(seat, {"type": "store", "ok": is_there})
+        if is_there:  # what was said meanwhile went nowhere
+            self._relay.say({"who": True, "pages": self.attendance.mine()})
 
     @property
     def process(self) -> str:
@@ -112,7 +114,7 @@ class Classroom:
             return
         if news.get("who") is True:
             self._relay.say({"pages": self.attendance.mine()})
-        self.attendance.hear(process, news.get("pages", {}))
+        self.attendance.hear(process, read_statuses(news.get("pages")))
 
     # ------------------------------------------------------------ pages come and go
 
@@ -176,7 +178,7 @@ class Classroom:
     async def _vote(self, seat: Seat, message: Message) -> None:
         ballot = {"poll_id": message["poll"], "voter": seat.browser}
         ballot["option"] = message["option"]
-        if not (self._may_vote(seat) and await self._relay.vote(**ballot)):
+        if not (self._may_vote(seat) and self._relay.vote(**ballot)):
             self._refuse(seat, "vote", "this vote is not open, or has no such option")
 
     def _may_vote(self, seat: Seat) -> bool:
@@ -197,7 +199,7 @@ class Classroom:
 
     async def _set(self, seat: Seat, message: Message) -> None:
         state = adopted(self.publication, self._options, self.room.state, message)
-        seq = await self._relay.change("state", state)
+        seq = self._relay.change("state", state)
         done = {"type": "done", "n": message["n"], "seq": seq}
         self._say(seat, {**done, "epoch": self.room.epoch})
 
@@ -207,7 +209,7 @@ class Classroom:
             self._refuse(seat, "open", "there is no such experiment")
             return
         poll = Poll.new(message["experiment"], options)
-        await self._relay.change("polls", self.room.with_poll(poll))
+        self._relay.change("polls", self.room.with_poll(poll))
 
     async def _end_poll(self, seat: Seat, message: Message) -> None:
         poll = self.room.poll
@@ -216,7 +218,7 @@ class Classroom:
             self._refuse(seat, message["type"], "this vote is not on")
         elif not is_reveal or poll.stage == OPEN:
             stage = REVEALED if is_reveal else CLOSED
-            await self._relay.change("polls", self.room.with_stage(stage))
+            self._relay.change("polls", self.room.with_stage(stage))
 
     async def _csv(self, seat: Seat, message: Message) -> None:
         text = votes_csv(self.room, questions(self.publication.lesson))

@@ -4,6 +4,8 @@ import asyncio
 import struct
 from typing import Protocol
 
+from tornado.iostream import StreamClosedError
+
 AT_ONCE = 50  # pages between two looks at what else there is to do
 TEXT_AND_FINAL = 0x81
 
@@ -66,7 +68,10 @@ class Outlet:
         if self.is_closed:
             return
         self.used_at = now
-        sent = self._stream.write(data)
+        try:
+            sent = self._stream.write(data)
+        except StreamClosedError:  # a page that has just gone: the others go on
+            return
         if not sent.done():
             sent.add_done_callback(self._sent)
 

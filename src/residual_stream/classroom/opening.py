@@ -13,7 +13,7 @@ from residual_stream.classroom.classroom import Classroom
 from residual_stream.classroom.handlers import CLASS_AT
 from residual_stream.classroom.keys import checked_room, kept_key, new_key, new_room
 from residual_stream.classroom.limits import Limits
-from residual_stream.classroom.relay import OneProcess, Relay, read_room
+from residual_stream.classroom.relay import OneProcess, Relay, try_room
 from residual_stream.classroom.room import Room
 from residual_stream.lesson_file import LessonError
 from residual_stream.page.publication import Publication
@@ -71,18 +71,20 @@ class Class:
         raises  LessonError, one line, for what can't be used.
         """
         if not self.redis:
-            read_room(self.state_file, Room(room))  # now, not with the first student
+            try_room(self.state_file, Room(room))  # now, not with the first student
             return OneProcess(self.state_file)
         if self.state_file:
             raise LessonError(
                 "--state-file: Redis keeps the room; leave one of them out"
             )
         try:
+            from residual_stream.classroom.redis_address import try_redis
             from residual_stream.classroom.redis_relay import RedisRelay
         except ModuleNotFoundError:
             raise LessonError(
                 "--redis: needs redis-py; pip install 'residual-stream[redis]'"
             ) from None
+        try_redis(self.redis)
         return RedisRelay(self.redis)
 
 

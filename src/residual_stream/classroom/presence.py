@@ -1,7 +1,7 @@
 """How many browsers follow, explore, or have gone quiet: counts, no names."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FOLLOWING, EXPLORING, QUIET = "following", "exploring", "quiet"
 TEACHING = "teaching"  # in no count
@@ -88,6 +88,14 @@ class Presence:
         """How many follow, explore, and are quiet."""
         found = [entry.status for entry in self._entries.values()]
         return Counts(*(found.count(s) for s in (FOLLOWING, EXPLORING, QUIET)))
+
+
+def read_statuses(pages: Any) -> dict[str, str]:
+    """The statuses that another process tells, without what no process would."""
+    if not isinstance(pages, Mapping):
+        return {}
+    known = (*Counts._fields, TEACHING)
+    return {who: status for who, status in pages.items() if status in known}
 
 
 def status_of(pages: Iterable[tuple[bool, bool]]) -> str:

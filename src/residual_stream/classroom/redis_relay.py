@@ -1,246 +1,277 @@
 """A room that several processes or hosts share, through Redis.
 
-One hash holds the room, one the votes of each poll; changes are published. A script in
-Redis gives each change its number, so all processes see one order. While Redis is away
-the class goes on in each process by itself; when it is back, the newest is shared.
+A change holds at once in the process where it was made, which never waits for Redis.
+Then the room is compared with Redis: of the state, of the polls and of each vote the
+one that was made last stays. So one rule serves every case: two teachers at once,
+Redis away and back, wiped, or restarted with what it had an hour ago.
 """
 
 import asyncio
 import json
-from collections.abc import Mapping
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 
+from residual_stream.classroom.redis_scripts import SHARE, SHARE_VOTES
 from residual_stream.classroom.relay import Listener
 from residual_stream.classroom.room import Room
-from residual_stream.lesson_file import LessonError
 
-KEPT = 24 * 3600  # seconds after the last change, then Redis forgets the room
+KEPT = 24 * 3600  # seconds after the last word of a process, then Redis forgets it
 ANSWER_WITHIN = 2.0  # seconds
-LOOK_EVERY = 5.0
+LOOK_EVERY = 1.0
 TRY_AGAIN = 0.5
-AWAY = (RedisError, OSError, asyncio.TimeoutError)
+GATHER = 0.01  # what comes together is told together
+VOTE = re.compile(r"[0-9]{16} [A-Za-z0-9_-]{1,40}")  # when, what: the later is greater
+VOTER = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
-# the next number, the value, and the news of it, in one go
-CHANGE = """
-local known = tonumber(redis.call('HGET', KEYS[1], 'seq') or '0')
-local seq = math.max(known, tonumber(ARGV[1])) + 1
-redis.call('HSET', KEYS[1], 'seq', seq, ARGV[2], ARGV[3])
-redis.call('EXPIRE', KEYS[1], ARGV[4])
-redis.call('PUBLISH', KEYS[2],
-  '{"what":"' .. ARGV[2] .. '","seq":' .. seq .. ',"value":' .. ARGV[3] .. '}')
-return seq
-"""
-
-# a room that Redis does not have, or has in an older state, is put there
-OFFER = """
-local epoch = redis.call('HGET', KEYS[1], 'epoch')
-local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '0')
-if not epoch or (epoch == ARGV[1] and seq < tonumber(ARGV[2])) then
-  redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'seq', ARGV[2],
-    'state', ARGV[3], 'polls', ARGV[4])
-  redis.call('EXPIRE', KEYS[1], ARGV[5])
-  redis.call('PUBLISH', KEYS[2],
-    '{"offered":' .. ARGV[2] .. ',"epoch":"' .. ARGV[1] .. '"}')
-end
-return redis.call('HMGET', KEYS[1], 'epoch', 'seq', 'state', 'polls')
-"""
+log = logging.getLogger(__name__)
 
 
 class RedisRelay:
     """Shares a room through a Redis server.
 
     url:     as redis-py takes it, redis://[[user]:password@]host:port/number.
-    raises   LessonError, one line, for an address of another kind.
+    raises   ValueError for an address of another kind.
     """
 
     def __init__(self, url: str) -> None:
-        try:
-            self._redis = Redis.from_url(
-                url,
-                decode_responses=True,
-                socket_timeout=ANSWER_WITHIN,
-                socket_connect_timeout=ANSWER_WITHIN,
-                retry=Retry(NoBackoff(), 0),  # the listener is what tries again
-            )
-        except ValueError as error:
-            raise LessonError(
-                f"--redis: {error}; needs redis://HOST:PORT/NUMBER"
-            ) from None
+        self._redis = Redis.from_url(
+            url,
+            decode_responses=True,
+            protocol=2,  # the one that every Redis speaks
+            # `_ask` sets the time: redis-py does it by asyncio.wait_for, which may
+            # lose a cancellation in Python 3.11
+            socket_timeout=None,
+            socket_connect_timeout=ANSWER_WITHIN,
+            retry=Retry(NoBackoff(), 0),  # `_stay` is what tries again
+        )
         self.is_there = False
-        # what happened while Redis was away: changed values, and who voted
-        self._unshared: set[str] = set()
-        self._unshared_votes: set[str] = set()
-        self._listening: asyncio.Task[None] | None = None
-        self._saying: set[asyncio.Task[None]] = set()
+        self._at = {"state": 0, "polls": 0}  # microseconds when each was changed
+        self._poll = ""  # the poll of these votes, which are "when what" by voter
+        self._votes: dict[str, str] = {}
+        self._untold: dict[str, str] = {}
+        self._knows_votes = False  # those that Redis has
+        self._news: list[str] = []
+        self._wake, self._tried = asyncio.Event(), asyncio.Event()
+        self._staying: asyncio.Task[None] | None = None
 
     async def open(self, room: Room, listener: Listener) -> None:
-        """Take over what is in Redis and listen; without Redis, wait for it."""
+        """Take over what is in Redis; if it can't be reached soon, go on without."""
         self._room, self._listener = room, listener
-        base = f"residual-stream:{{{room.name}}}"  # one slot of a cluster
-        self._key, self._channel = base, f"{base}:changes"
-        first = asyncio.Event()
-        self._listening = asyncio.create_task(self._listen(first))
-        await first.wait()
+        self._key = f"residual-stream:{{{room.name}}}"  # one slot of a cluster
+        self._channel = f"{self._key}:changes"
+        self._staying = asyncio.create_task(self._stay())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_WITHIN):
+                await self._tried.wait()
 
-    async def change(self, what: str, value: Any) -> int:
-        """Let Redis number it; it is applied when Redis has told everybody."""
-        if self.is_there:
-            with suppress(*AWAY):
-                return await self._number(self._room.seq, what, _json(value))
-            self._away()
-        self._unshared.add(what)
+    def change(self, what: str, value: Any) -> int:
+        """Apply it at once; the other processes follow."""
+        self._at[what] = _later(self._at[what])
         self._room.apply(what, value, self._room.seq + 1)
+        self._begin_votes()
         self._listener.room_changed()
+        self._wake.set()
         return self._room.seq
 
-    async def _number(self, least: int, what: str, text: str) -> int:
-        run = self._redis.eval(
-            CHANGE, 2, self._key, self._channel, str(least), what, text, str(KEPT)
-        )
-        return int(await run)
-
-    async def vote(self, poll_id: str, voter: str, option: str) -> bool:
-        """Count it here at once, and everywhere as soon as Redis has told them."""
+    def vote(self, poll_id: str, voter: str, option: str) -> bool:
+        """Count it at once; the other processes follow."""
         if not self._room.vote(poll_id, voter, option):
             return False
+        before = self._votes.get(voter, "0").split()[0]
+        self._votes[voter] = f"{_later(int(before)):016d} {option}"
+        self._untold[voter] = self._votes[voter]
         self._listener.votes_changed()
-        if self.is_there:
-            with suppress(*AWAY):
-                await self._share_vote(poll_id, voter, option)
-                return True
-            self._away()
-        self._unshared_votes.add(voter)
+        self._wake.set()
         return True
-
-    async def _share_vote(self, poll_id: str, voter: str, option: str) -> None:
-        key = self._votes_key(poll_id)
-        news = {"poll": poll_id, "voter": voter, "option": option}
-        async with self._redis.pipeline(transaction=True) as together:
-            together.hset(key, voter, option)
-            together.expire(key, KEPT)
-            together.publish(self._channel, _json(news))
-            await together.execute()
 
     def say(self, news: Mapping[str, Any]) -> None:
         """Tell the other processes, if they can be reached."""
         if self.is_there:
-            text = json.dumps({"from": self._listener.process, "news": news})
-            task = asyncio.create_task(self._publish(text))
-            self._saying.add(task)
-            task.add_done_callback(self._saying.discard)
-
-    async def _publish(self, text: str) -> None:
-        try:
-            await self._redis.publish(self._channel, text)
-        except AWAY:
-            self._away()
+            self._news.append(_json({"from": self._listener.process, "news": news}))
+            self._wake.set()
 
     async def close(self) -> None:
-        """Let go of the connections; Redis keeps the room."""
-        if self._listening:
-            self._listening.cancel()
-        for task in self._saying:
-            task.cancel()
+        """Tell what has not been told and let go; Redis keeps the room."""
+        if self._staying:
+            self._staying.cancel()
+            await asyncio.wait([self._staying], timeout=ANSWER_WITHIN)
+        if self.is_there:
+            with suppress(Exception):  # this process ends, whatever Redis does
+                async with asyncio.timeout(1):
+                    await self._share()
         await self._redis.aclose()
 
-    # ------------------------------------------------------------ listening
+    # ------------------------------------------------------------ with Redis
 
-    async def _listen(self, first: asyncio.Event) -> None:
+    async def _stay(self) -> None:
+        """Be with Redis, and come back to it, for good."""
         while True:
             try:
-                async with self._redis.pubsub() as changes:
-                    await changes.subscribe(self._channel)
-                    await self._catch_up()
-                    first.set()
-                    await self._follow(changes)
-            except AWAY:
-                self._away()
-            first.set()
+                await self._be_there()
+            except Exception as error:  # what is in Redis may be anything at all
+                self._be_away(error)
             await asyncio.sleep(TRY_AGAIN)
 
-    async def _follow(self, changes: Any) -> None:
-        while True:
-            message = await changes.get_message(
-                ignore_subscribe_messages=True, timeout=LOOK_EVERY
-            )
-            if message is None:
-                await self._redis.ping()  # a host that is gone says nothing at all
-                continue
-            await self._hear(json.loads(message["data"]))
-
-    async def _hear(self, news: Mapping[str, Any]) -> None:
-        if "what" in news:
-            if self._room.apply(news["what"], news["value"], news["seq"]):
-                self._listener.room_changed()
-        elif "voter" in news:
-            if self._room.vote(news["poll"], news["voter"], news["option"]):
-                self._listener.votes_changed()
-        elif "offered" in news:
-            if (news["epoch"], news["offered"]) != (self._room.epoch, self._room.seq):
-                await self._catch_up()
-        else:
-            self._listener.heard(news["from"], news["news"])
-
-    async def _catch_up(self) -> None:
-        """Redis and this process agree again; what was done here alone is shared."""
-        mine = self._room.as_data()
-        epoch, seq, state, polls = await self._offer(mine)
-        theirs = {"seq": int(seq), "state": json.loads(state or "null")}
-        theirs |= {"polls": json.loads(polls or "[]"), "votes": {}}
-        is_news = (epoch, theirs["seq"]) != (self._room.epoch, mine["seq"])
-        if is_news:
-            self._room.adopt(theirs, epoch)
-        await self._share_votes(mine)
-        for what in sorted(self._unshared):
-            least = max(mine["seq"], theirs["seq"])
-            await self._number(least, what, _json(mine[what]))
-        if is_news and not self._unshared:
-            self._listener.room_changed()
-        self._unshared.clear()
-        if not self.is_there:
+    async def _be_there(self) -> None:
+        async with self._redis.pubsub() as changes:
+            await _ask(changes.subscribe(self._channel))
+            # its answer: from here on no change goes unheard
+            if await changes.get_message(timeout=ANSWER_WITHIN) is None:
+                raise TimeoutError("no answer")
+            self._knows_votes = False
+            await self._share()
             self.is_there = True
             self._listener.store_changed(True)
+            self._tried.set()
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._tell())
+                both.create_task(self._listen(changes))
 
-    async def _offer(self, mine: Mapping[str, Any]) -> list[Any]:
-        values = [_json(mine[what]) for what in ("state", "polls")]
-        numbers = self._room.epoch, str(mine["seq"])
-        run = self._redis.eval(
-            OFFER, 2, self._key, self._channel, *numbers, *values, str(KEPT)
-        )
-        return list(await run)
-
-    async def _share_votes(self, mine: Mapping[str, Any]) -> None:
-        """One set of votes: Redis' own, and those that it has missed."""
-        last = self._room.polls[-1] if self._room.polls else None
-        if last is None:
+    def _be_away(self, error: Exception) -> None:
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        if self.is_there or not self._tried.is_set():
+            why = str(error) or repr(error)
+            log.warning(
+                "The class goes on without Redis, which is tried again: %s", why
+            )
+        self._tried.set()
+        self._news.clear()
+        if not self.is_there:
             return
-        key = self._votes_key(last.id)
-        found = await self._redis.hgetall(key)
-        known = {str(voter): str(option) for voter, option in found.items()}
-        is_same = bool(mine["polls"]) and mine["polls"][-1]["id"] == last.id
-        missed = mine["votes"] if is_same else {}
-        own = {who: missed[who] for who in missed.keys() - known.keys()}
-        own |= {who: missed[who] for who in missed.keys() & self._unshared_votes}
-        self._room.votes = known | own
-        if own:
-            await self._redis.hset(key, mapping=own)
-            await self._redis.expire(key, KEPT)
-        self._unshared_votes.clear()
-        self._listener.votes_changed()
+        self.is_there = False
+        # processes number by themselves now: a page that moves on to another one
+        # is to take what it finds there
+        self._room.epoch = secrets.token_hex(8)
+        self._listener.room_changed()
+        self._listener.store_changed(False)
 
-    def _votes_key(self, poll_id: str) -> str:
-        return f"{self._key}:votes:{poll_id}"
+    async def _tell(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._share()
+            news, self._news = self._news, []
+            for one in news:
+                await _ask(self._redis.publish(self._channel, one))
+            await asyncio.sleep(GATHER)
 
-    def _away(self) -> None:
-        if self.is_there:
-            self.is_there = False
-            self._listener.store_changed(False)
+    async def _listen(self, changes: Any) -> None:
+        is_asked = False
+        while True:
+            message = await changes.get_message(timeout=LOOK_EVERY)
+            if message is None:
+                if is_asked:
+                    raise TimeoutError("it says nothing any more")
+                await _ask(changes.ping())  # a host that is gone says nothing at all
+            elif message["type"] == "message":
+                self._hear(message["data"])
+            is_asked = message is None
+
+    def _hear(self, text: str) -> None:
+        """Take the news; what none of us would say is passed over."""
+        try:
+            news = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        match news:
+            case {"epoch": epoch, "seq": seq}:
+                if (epoch, seq) != (self._room.epoch, self._room.seq):
+                    self._wake.set()
+            case {"poll": self._poll, "votes": dict(votes)}:
+                if self._take_votes(votes):
+                    self._listener.votes_changed()
+            case {"from": str(process), "news": dict(said)}:
+                self._listener.heard(process, said)
+
+    # ------------------------------------------------------------ the same everywhere
+
+    async def _share(self) -> None:
+        """The room and its votes here and in Redis become the same."""
+        await self._share_room()
+        if not self._poll:
+            return
+        poll, key = self._poll, f"{self._key}:votes:{self._poll}"
+        votes = self._untold if self._knows_votes else self._votes
+        self._untold = {}
+        if votes:
+            flat = [text for vote in votes.items() for text in vote]
+            head = key, self._channel, str(KEPT), poll
+            await _ask(self._redis.eval(SHARE_VOTES, 2, *head, *flat))
+        if not self._knows_votes:
+            found = await _ask(self._redis.hgetall(key))
+            if poll == self._poll:  # no other was opened meanwhile
+                self._knows_votes = True
+                self._take_votes(found)
+                self._listener.votes_changed()
+
+    async def _share_room(self) -> None:
+        mine, sent = self._room.as_data(), (self._room.epoch, self._room.seq)
+        args = [str(KEPT), sent[0], str(sent[1])]
+        for what, at in self._at.items():
+            args += [_json(mine[what]), str(at)]
+        run = self._redis.eval(SHARE, 2, self._key, self._channel, *args)
+        forgotten, epoch, seq, *values = await _ask(run)
+        if forgotten or epoch != sent[0]:
+            self._knows_votes = False  # it may have forgotten them too
+        if (epoch, int(seq)) != sent:
+            # what was changed here while Redis answered is ahead of it
+            is_ahead = sent != (self._room.epoch, self._room.seq)
+            number = max(self._room.seq, int(seq)) + 1 if is_ahead else int(seq)
+            self._take_room(epoch, number, values)
+
+    def _take_room(self, epoch: str, seq: int, values: Sequence[str]) -> None:
+        """The room as Redis has it, but for what is newer here."""
+        room, times = self._room.as_data() | {"seq": seq}, dict(self._at)
+        for what, text, at in zip(times, values[::2], values[1::2], strict=True):
+            if int(at) > times[what]:
+                room[what], times[what] = json.loads(text), int(at)
+        self._room.adopt(room, epoch)
+        self._at = times
+        self._begin_votes()
+        self._listener.room_changed()
+
+    def _begin_votes(self) -> None:
+        """A new poll has its own votes."""
+        last = self._room.polls[-1].id if self._room.polls else ""
+        if last != self._poll:
+            self._poll, self._votes, self._untold = last, {}, {}
+            self._room.votes = {}
+            self._knows_votes = False
+
+    def _take_votes(self, votes: Mapping[Any, Any]) -> bool:
+        """Votes that others know; True if one of them is news."""
+        options = self._room.polls[-1].options
+        is_news = False
+        for voter, vote in votes.items():
+            is_vote = isinstance(vote, str) and VOTE.fullmatch(vote)
+            if not (is_vote and VOTER.fullmatch(voter)):
+                continue
+            option = vote.split()[1]
+            if option in options and vote > self._votes.get(voter, ""):
+                self._votes[voter], self._room.votes[voter] = vote, option
+                is_news = True
+        return is_news
+
+
+async def _ask(answer: Awaitable[Any]) -> Any:
+    """Redis' answer, or an error after a time."""
+    async with asyncio.timeout(ANSWER_WITHIN):
+        return await answer
+
+
+def _later(before: int) -> int:
+    """Microseconds of now, but after `before`, whoever's clock that was."""
+    return max(time.time_ns() // 1000, before + 1)
 
 
 def _json(value: Any) -> str:

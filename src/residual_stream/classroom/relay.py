@@ -46,10 +46,10 @@ class Relay(Protocol):
     async def open(self, room: Room, listener: Listener) -> None:
         """Bring the room up to date and keep it so."""
 
-    async def change(self, what: str, value: Any) -> int:
+    def change(self, what: str, value: Any) -> int:
         """Make a value of "state" or "polls" the newest; returns its number."""
 
-    async def vote(self, poll_id: str, voter: str, option: str) -> bool:
+    def vote(self, poll_id: str, voter: str, option: str) -> bool:
         """Count a vote; False if it can't be."""
 
     def say(self, news: Mapping[str, Any]) -> None:
@@ -78,14 +78,14 @@ class OneProcess:
         self._room, self._listener = room, listener
         read_room(self._file, room)
 
-    async def change(self, what: str, value: Any) -> int:
-        """Apply it at once."""
+    def change(self, what: str, value: Any) -> int:
+        """Apply it and write the file."""
         self._room.apply(what, value, self._room.seq + 1)
         self._listener.room_changed()
         self._save()
         return self._room.seq
 
-    async def vote(self, poll_id: str, voter: str, option: str) -> bool:
+    def vote(self, poll_id: str, voter: str, option: str) -> bool:
         """Count it at once; the file follows."""
         if not self._room.vote(poll_id, voter, option):
             return False
@@ -138,6 +138,22 @@ def read_room(file: Path | None, room: Room) -> None:
         raise LessonError(
             f"--state-file {str(file)!r}: {reason}; name another file, or one that "
             "does not exist"
+        ) from None
+
+
+def try_room(file: Path | None, room: Room) -> None:
+    """See that a room can be kept in a file, before the class begins.
+
+    raises  LessonError, one line, if it can't be.
+    """
+    read_room(file, room)
+    if file is None or file.exists():
+        return
+    try:
+        write_room(file, room)
+    except OSError as error:
+        raise LessonError(
+            f"--state-file {str(file)!r}: {error.strerror}; name another file"
         ) from None
 
 

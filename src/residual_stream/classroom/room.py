@@ -37,8 +37,20 @@ class Poll:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Poll":
-        """As `asdict` gave it, after a way through JSON."""
-        return cls(**{**data, "options": tuple(data["options"])})
+        """As `asdict` gave it, after a way through JSON.
+
+        raises   KeyError, TypeError or ValueError for what it did not give.
+        """
+        poll = cls(**{**data, "options": tuple(data["options"])})
+        texts = (poll.id, poll.experiment, poll.opened, *poll.options)
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError("a poll is of texts")
+        if poll.stage not in (OPEN, REVEALED, CLOSED):
+            raise ValueError(f"no stage of a poll: {poll.stage}")
+        if poll.counts is None:
+            return poll
+        counts = {str(option): int(n) for option, n in dict(poll.counts).items()}
+        return replace(poll, counts=counts)
 
     def shown(self) -> dict[str, Any]:
         """What every page may know of it: no count before it is revealed."""
