@@ -3,19 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
 
-.PHONY: serve test bench fmt wheel browser screenshots clean
+.PHONY: serve test bench fmt wheel browser redis screenshots clean
 
 serve: .venv/.ready
 	$(BIN)/residual-stream serve --port $(PORT)
 
-test: .venv/.ready browser
+test: .venv/.ready browser redis
 	$(BIN)/ruff format --check src tests
 	$(BIN)/ruff check src tests
 	$(BIN)/mypy
 	$(BIN)/residual-stream check
 	$(BIN)/pytest -q -n 3 --dist loadfile
 
-bench: .venv/.ready browser
+bench: .venv/.ready browser redis
 	$(BIN)/python tests/bench/model.py
 	$(BIN)/python tests/bench/page.py
 	$(BIN)/python tests/bench/export.py
@@ -32,6 +32,9 @@ wheel: .venv/.ready
 
 browser: .venv/.ready
 	.ci/browser
+
+redis:
+	.ci/redis
 
 .venv/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
