@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from class_client import run
 from redis_server import RedisServer
 from residual_stream.classroom import classroom, presence, redis_relay
 from residual_stream.classroom.classroom import Classroom
@@ -62,7 +63,7 @@ class Process:
         self.store.append(is_there)
 
     def heard(self, process: str, news: Mapping[str, Any]) -> None:
-        self.heard_of.append((process, news))
+        self.heard_of.append((process, dict(news)))
 
     # what a teacher and students do
 
@@ -149,7 +150,7 @@ def store(request, tmp_path) -> "tuple[Callable[[], Any], Callable[[], Any]]":
     return lambda: kept.rename(away), lambda: away.rename(kept)
 
 
-def run(
+def go_through(
     part: Callable[..., Coroutine[Any, Any, None]],
     *relays: Relay,
 ) -> None:
@@ -165,7 +166,7 @@ def run(
             for one in processes:
                 await one.relay.close()
 
-    asyncio.run(whole())
+    run(whole())
 
 
 # ------------------------------------------------------------ alike in both
@@ -179,7 +180,7 @@ def test_each_change_has_a_greater_number_and_the_page_shows_the_last(relay):
         await asyncio.sleep(0.05)
         assert (one.at, one.page["state"]["step"]) == (8, 8)
 
-    run(part, relay())
+    go_through(part, relay())
 
 
 def test_a_vote_counts_once_for_a_voter_and_only_while_it_is_open(relay):
@@ -197,7 +198,7 @@ def test_a_vote_counts_once_for_a_voter_and_only_while_it_is_open(relay):
         await asyncio.sleep(0.03)
         assert one.page["poll"]["counts"] == {"a": 1, "b": 1, "c": 0}
 
-    run(part, relay())
+    go_through(part, relay())
 
 
 def test_another_poll_closes_the_one_before_and_begins_without_votes(relay):
@@ -213,7 +214,7 @@ def test_another_poll_closes_the_one_before_and_begins_without_votes(relay):
         one.end_poll(CLOSED)
         assert one.page["poll"] is None
 
-    run(part, relay())
+    go_through(part, relay())
 
 
 def test_a_restart_goes_on_where_the_class_was(relay):
@@ -241,8 +242,8 @@ def test_a_restart_goes_on_where_the_class_was(relay):
         assert one.room.counts() == {"a": 0, "b": 0, "c": 1}
 
     old: list[Process] = []
-    run(before, relay())
-    run(after, relay())
+    go_through(before, relay())
+    go_through(after, relay())
 
 
 def test_a_class_goes_on_while_its_store_is_away(relay, store):
@@ -270,8 +271,8 @@ def test_a_class_goes_on_while_its_store_is_away(relay, store):
         assert one.at == 4
         assert one.room.votes == {"ann": "a", "ben": "b"}
 
-    run(before, relay())
-    run(after, relay())
+    go_through(before, relay())
+    go_through(after, relay())
 
 
 def test_nobody_hears_of_a_class_of_another_name(relay):
@@ -286,7 +287,7 @@ def test_nobody_hears_of_a_class_of_another_name(relay):
         assert one.at == 5
         await other.relay.close()
 
-    run(part, relay())
+    go_through(part, relay())
 
 
 # ------------------------------------------------------------ one process
@@ -301,6 +302,8 @@ def test_nobody_hears_of_a_class_of_another_name(relay):
         '{"room": "relays"}',
         '{"room": "relays", "seq": 1, "state": [1], "polls": [], "votes": {}}',
         '{"room": "relays", "seq": 1, "state": null, "polls": [7], "votes": {}}',
+        '{"room": "relays", "seq": 1, "state": null, "votes": {}, "polls": [{"id": 7, '
+        '"experiment": "F1", "options": ["a"], "opened": ""}]}',
     ],
 )
 def test_a_state_file_that_holds_something_else_is_refused_at_the_start(tmp_path, text):
@@ -346,7 +349,7 @@ def test_two_processes_share_state_polls_and_votes(redis):
         await until_same(one, other)
         assert one.page["poll"]["counts"] == {"a": 0, "b": 1, "c": 1}
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_two_teachers_at_once_end_on_the_same(redis):
@@ -361,7 +364,35 @@ def test_two_teachers_at_once_end_on_the_same(redis):
         await until_same(one, other)
         assert one.at == 59
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
+
+
+@pytest.mark.parametrize("last", [0, 1])
+def test_a_change_that_reaches_redis_late_does_not_win(redis, last):
+    """Each process gathers for a moment what it tells; so the last may be first."""
+
+    async def part(*both: Process) -> None:
+        for number in range(6):
+            both[0].step(0)
+            await until_same(*both, at=0)
+            for _ in range(number):
+                both[1 - last].step(1)
+            both[last].step(2)
+            await until_same(*both, at=2)
+
+    go_through(part, *two(redis))
+
+
+def test_nothing_more_is_said_when_all_know_the_same(redis):
+    async def part(one: Process, other: Process) -> None:
+        one.step(1)
+        other.open_poll()
+        await until_same(one, other, at=1)
+        seen = one.seen
+        await asyncio.sleep(0.1)
+        assert one.seen == other.seen == seen
+
+    go_through(part, *two(redis))
 
 
 def test_a_page_that_moves_to_another_process_takes_what_it_finds(redis):
@@ -377,7 +408,7 @@ def test_a_page_that_moves_to_another_process_takes_what_it_finds(redis):
         redis.start()
         await until_same(one, other, at=20)
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 @pytest.mark.parametrize("last", [0, 1])
@@ -393,7 +424,7 @@ def test_both_changed_while_redis_was_away_and_the_last_stays(redis, last, chang
         redis.start()
         await until_same(*both, at=2)
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_votes_cast_while_redis_was_away_are_all_counted(redis):
@@ -406,15 +437,18 @@ def test_votes_cast_while_redis_was_away_are_all_counted(redis):
         other.vote("cay", "c")
         one.vote("ann", "b")
         other.vote("ann", "c")
+        other.vote("dan", "a")
+        one.vote("dan", "b")
         redis.start()
         await until(lambda: one.relay.is_there and other.relay.is_there)
-        await until(
-            lambda: one.room.votes == {"ann": "c", "ben": "b", "cay": "c"},
-            f"{one.room.votes}",
-        )
+        last = {"ann": "c", "ben": "b", "cay": "c", "dan": "b"}
+        await until(lambda: one.room.votes == last)
         await until_same(one, other)
+        new = await Process(RedisRelay(redis.url)).open()
+        await until(lambda: new.room.votes == last)
+        await new.relay.close()
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_a_poll_opened_while_redis_was_away_keeps_its_votes(redis):
@@ -433,7 +467,7 @@ def test_a_poll_opened_while_redis_was_away_keeps_its_votes(redis):
         await until_same(one, other)
         assert [poll.experiment for poll in other.room.polls] == ["F1", "F2"]
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_a_poll_revealed_while_redis_was_away_is_revealed_to_all(redis):
@@ -451,7 +485,7 @@ def test_a_poll_revealed_while_redis_was_away_is_revealed_to_all(redis):
         assert other.page["poll"]["counts"] == {"a": 1, "b": 0, "c": 0}
         await until_same(one, other)
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_a_redis_that_was_wiped_is_filled_again(redis):
@@ -471,7 +505,7 @@ def test_a_redis_that_was_wiped_is_filled_again(redis):
         assert third.room.votes == {"ann": "a", "ben": "b"}
         await third.relay.close()
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_a_new_process_does_not_empty_a_class_whose_redis_was_wiped(redis):
@@ -487,7 +521,7 @@ def test_a_new_process_does_not_empty_a_class_whose_redis_was_wiped(redis):
         assert new.room.votes == {"ann": "a"}
         await new.relay.close()
 
-    run(part, RedisRelay(redis.url))
+    go_through(part, RedisRelay(redis.url))
 
 
 def test_a_redis_that_comes_back_with_old_things_learns_the_new(redis):
@@ -513,7 +547,7 @@ def test_a_redis_that_comes_back_with_old_things_learns_the_new(redis):
         assert one.room.votes == {"ann": "b", "ben": "c"}
         assert json.loads(redis.ask("HGET", KEY, "state"))["step"] == 8
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_no_switch_waits_for_a_redis_that_hangs(redis, monkeypatch):
@@ -541,7 +575,7 @@ def test_no_switch_waits_for_a_redis_that_hangs(redis, monkeypatch):
         await until_same(one, other, at=3)
         assert other.room.votes == {"ann": "a"}
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 def test_a_listener_that_was_cut_off_misses_nothing(redis):
@@ -558,7 +592,7 @@ def test_a_listener_that_was_cut_off_misses_nothing(redis):
         await until_same(one, other, at=29)
         assert len(other.room.votes) == 30
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 GARBAGE = [
@@ -571,6 +605,7 @@ GARBAGE = [
     '{"epoch": [], "seq": "x"}',
     '{"poll": 1, "votes": 2}',
     '{"from": 1, "news": {}}',
+    '{"from": "x", "news": 7}',
     '{"from": "x", "news": {"pages": [1], "who": 7}}',
     '{"what": "state", "seq": 99, "value": {"step": 99}}',
 ]
@@ -587,10 +622,14 @@ def test_nonsense_on_the_channel_is_passed_over(redis):
         one.step(2)
         one.vote("ann", "a")
         await until(lambda: other.room.votes == {"ann": "a"}, f"{other.room.votes}")
-        await until_same(one, other, at=2)
+        late = {"poll": poll, "votes": {"ann": f"{10**15} b"}}
+        redis.ask("PUBLISH", f"{KEY}:changes", json.dumps(late))
+        one.step(3)
+        await until_same(one, other, at=3)
+        assert one.room.votes == {"ann": "a"}
         assert one.store == other.store == [True]
 
-    run(part, *two(redis))
+    go_through(part, *two(redis))
 
 
 @pytest.mark.parametrize(
@@ -621,7 +660,7 @@ def test_a_class_goes_on_beside_nonsense_in_redis_until_it_is_gone(redis, fields
         await until(lambda: one.relay.is_there)
         await until_same(one, at=3)
 
-    run(part, RedisRelay(redis.url))
+    go_through(part, RedisRelay(redis.url))
 
 
 def test_redis_forgets_a_class_a_day_after_its_last_word(redis):
@@ -633,7 +672,7 @@ def test_redis_forgets_a_class_a_day_after_its_last_word(redis):
         for key in KEY, votes:
             assert 86_000 < redis.ask("TTL", key) <= 86_400
 
-    run(part, RedisRelay(redis.url))
+    go_through(part, RedisRelay(redis.url))
 
 
 WRONG = {
@@ -679,7 +718,7 @@ def test_a_redis_that_is_away_lets_the_class_begin(redis, caplog):
         await until(lambda: one.relay.is_there)
         await until_same(one, at=4)
 
-    run(part, relay)
+    go_through(part, relay)
 
 
 # ------------------------------------------------------------ who is there
@@ -746,10 +785,10 @@ def test_browsers_are_counted_alike(relay, publication, quick):
         assert one.attendance.counts() == counts
         await one.close()
 
-    asyncio.run(whole())
+    run(whole())
 
 
-def test_browsers_are_counted_across_processes(redis, publication, quick):
+def test_browsers_are_counted_across_processes(redis, publication, quick, caplog):
     async def whole() -> None:
         one = await a_class(publication, RedisRelay(redis.url))
         enter(one, "ann")
@@ -768,10 +807,14 @@ def test_browsers_are_counted_across_processes(redis, publication, quick):
                 )
 
         await both(2, 1, 0)
+        for pages in [1], {"eve": "here"}, {"eve": ["quiet"]}:
+            news = {"from": "x", "news": {"pages": pages}}
+            redis.ask("PUBLISH", f"{KEY}:changes", json.dumps(news))
         enter(other, "ben", follows=False)  # moved on: counted once
         await both(2, 1, 0)
         other.leave(seat)
         await both(1, 1, 1)
+        assert "without Redis" not in caplog.text
         redis.stop()
         await until(
             lambda: one.attendance.counts()["quiet"] == 2, "ben is not heard of"
@@ -783,4 +826,4 @@ def test_browsers_are_counted_across_processes(redis, publication, quick):
         await until(lambda: one.attendance.counts()["quiet"] == 3, "the process ended")
         await one.close()
 
-    asyncio.run(whole())
+    run(whole())

@@ -127,7 +127,6 @@ class RedisRelay:
             # its answer: from here on no change goes unheard
             if await changes.get_message(timeout=ANSWER_WITHIN) is None:
                 raise TimeoutError("no answer")
-            self._knows_votes = False
             await self._share()
             self.is_there = True
             self._listener.store_changed(True)

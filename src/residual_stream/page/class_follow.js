@@ -60,6 +60,7 @@ export function createClassroom(context, room) {
     set({ role, connection: "open", isKeyRefused: isRefused || (get().isKeyRefused && role === "student") });
     asking.use(channel.send);
     store.set({ connected: true }, "class");
+    newest = { ...newest, epoch: null }; // what this server says holds, whatever another one said
     takeRoom(now, { vote });
     ballot.hear(vote);
     // what was changed without a connection comes first: it is the teacher's newest
