@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError
 
+from class_browser import Somebody
 from class_client import ClassClient, browser_id, run
-from conftest import Served, serving
+from conftest import OPTIONS, Served, serving
 from redis_server import RedisServer
 from residual_stream.classroom.fan_out import FanOut, Outlet
 
@@ -416,23 +418,51 @@ def test_a_killed_server_goes_on_from_its_file(servers, link, keeping):
     run(lesson())
 
 
-def test_a_killed_server_without_a_file_learns_the_room_from_the_teacher(servers, link):
-    async def lesson() -> None:
-        teacher, student = Page(link, key=servers.key), Page(link)
-        async with open_pages(teacher, student):
-            await teacher.set(step=17, residual=False)
-            await all_at(17, teacher, student)
-            servers.kill(link)
-            await asyncio.to_thread(servers.start, port_of(link))
-            await until(lambda: teacher.welcomes == student.welcomes == 2, "back")
-            late = Page(link)
-            async with open_pages(late):
-                await all_at(17, teacher, student, late)
-                assert late.state["residual"] is False
-                await teacher.set(step=18)
-                await all_at(18, teacher, student, late)
+@pytest.fixture
+def join(browser) -> Iterator[Callable[[str], Somebody]]:
+    """Opens a link in a browser of its own."""
+    used: list[Somebody] = []
 
-    run(lesson())
+    def enter(link: str) -> Somebody:
+        one = Somebody(browser.new_context(**OPTIONS).new_page())
+        used.append(one)
+        one.open(link, "text")
+        one.greeted()
+        return one
+
+    yield enter
+    for one in used:
+        one.page.context.close()
+    assert not [fault for one in used for fault in one.faults]
+
+
+def test_a_killed_server_without_a_file_learns_the_room_from_the_teacher(
+    servers, link, join
+):
+    async def late_comer() -> dict[str, Any]:
+        late = Page(link)
+        async with open_pages(late):
+            return late.state
+
+    teacher, student = join(f"{link}#key={servers.key}"), join(link)
+    teacher.put(step=14, residual=False)
+    student.sees(step=14, residual=False)
+    teacher.forgiven = student.forgiven = ("WebSocket connection to",)
+    servers.kill(link)
+    for one in teacher, student:
+        expect(one.page.locator(".class-bar.is-away")).to_be_visible()
+    teacher.put(step=15)  # the lesson goes on without a server
+    servers.start(port_of(link))
+    for one in teacher, student:
+        one.page.evaluate("dispatchEvent(new Event('online'))")  # or they wait longer
+        one.greeted()
+    student.sees(step=15, residual=False)
+    assert run(late_comer())["step"] == 15
+    elsewhere = join(f"{link}#key={servers.key}")
+    elsewhere.sees(step=15, residual=False)
+    elsewhere.put(step=3, residual=True)
+    student.sees(step=3, residual=True)
+    teacher.sees(step=3, residual=True)
 
 
 # ------------------------------------------------------------ Redis, two servers

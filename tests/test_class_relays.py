@@ -389,7 +389,11 @@ def test_nothing_more_is_said_when_all_know_the_same(redis):
         other.open_poll()
         await until_same(one, other, at=1)
         seen = one.seen
-        await asyncio.sleep(0.1)
+        for _ in range(3):
+            one.relay.say({})
+            other.relay.say({})
+            await asyncio.sleep(0.03)
+        assert one.heard_of
         assert one.seen == other.seen == seen
 
     go_through(part, *two(redis))
