@@ -445,3 +445,25 @@ def test_what_comes_from_the_channel_is_text_or_nothing(join):
     student.press("Next")
     expect(student.line).to_have_text("Exploring on your own")
     student.page.unroute_all()
+
+
+def test_what_a_server_says_first_holds_whatever_another_one_has_said(join):
+    """A page whose server has died comes to one that knows less, and follows that."""
+    join("teacher")
+    student = join("moved", until="nothing")
+    servers = iter([(5, 8), (3, 2)])  # the number of the room, and its step
+
+    def serve(socket):
+        seq, step = next(servers)
+        state = {**START, "token": "bank", "step": step}
+        room = {"epoch": "e", "seq": seq, "state": state, "poll": None}
+        hello = {"role": "student", "vote": None, "refused": None, "room": room}
+        welcome = json.dumps({"type": "welcome", **hello})
+        socket.on_message(lambda _: socket.send(welcome))
+
+    student.page.route_web_socket(re.compile("/socket$"), serve)
+    student.reload()
+    student.sees(step=8)
+    student.page.evaluate("dispatchEvent(new Event('online'))")
+    student.sees(step=2)
+    student.page.unroute_all()
