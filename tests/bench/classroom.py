@@ -1,0 +1,326 @@
+"""How many a live class carries, and how fast: `make bench`. Decides no test.
+
+The server is a process of its own; the pages are connections of this one, on loopback.
+"""
+
+import asyncio
+import gc
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from class_pages import Class, Page, Switch, clock, visit
+from sessions import Server, opened, served
+from tornado.httpclient import AsyncHTTPClient
+
+N = 1000
+SWITCHES, BURST, VOTE_SECONDS = 30, 200, 5
+REST = 6  # seconds after which a teacher may say that much at once again
+SLOW_SHARE, SLOW_SECONDS = 0.05, 6
+VISITS, SESSIONS = (300, 1000), 300
+LIMIT, CROWD = 500, 10_000
+LONG_LAB = "depth-6." * 74  # so that a slow page's way fills up
+
+
+def row(name: str, found: str, aim: str = "") -> None:
+    print(f"{name:<46}{found:>30}{aim:>14}", flush=True)
+
+
+def spread(times: list[float]) -> str:
+    """Median, 95th percentile and maximum of milliseconds."""
+    ordered = sorted(times)
+    high = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
+    return f"{median(ordered):.0f} / {high:.0f} / {ordered[-1]:.0f} ms"
+
+
+@contextmanager
+def class_served(limit: int) -> Iterator[tuple[Server, str, str]]:
+    """A class on loopback: its server, the students' link and the teacher's."""
+    call = [str(Path(sys.executable).parent / "residual-stream"), "serve", "--class"]
+    process = subprocess.Popen(
+        [*call, "--port", "0", "--class-limit", str(limit)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        said = ""
+        while "teacher:" not in said:
+            said += process.stdout.readline()
+        home, students, teacher = re.findall(r"http://\S+", said)
+        yield Server(home, process.pid), students, teacher
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+class Teacher:
+    """The teacher's page, and what it waits for."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.n = page, 0
+
+    def set(self, **state: object) -> None:
+        self.n += 1
+        self.page.say(type="set", n=self.n, state={"step": self.n % 20 + 1, **state})
+
+    async def switch(self, pages: int, seconds: float = 20) -> Switch:
+        """One change; returns when so many pages have it, the teacher's with them."""
+        switch = self.page.among.switch = Switch(self.page.seq + 1, pages)
+        self.set()
+        await asyncio.wait_for(switch.all_have_it.wait(), seconds)
+        return switch
+
+    async def until(self, is_so, seconds: float = 20) -> None:
+        end = clock() + seconds
+        while not is_so():
+            if clock() > end:
+                raise TimeoutError("the class did not come to rest")
+            await asyncio.sleep(0.02)
+
+
+def strays(pages: list[Page], newest: Page) -> tuple[int, int]:
+    """How many pages did not end on the newest, and how many states came late."""
+    lost = sum(page.room != newest.room for page in pages)
+    return lost, sum(page.misordered for page in pages)
+
+
+# ------------------------------------------------------------------ following
+
+
+async def following(server: Server, students: str, link: str) -> None:
+    room, teacher_room = Class(students), Class(link)
+    await room.join(20)
+    await room.leave()
+    memory, cpu, start = server.memory(), server.cpu(), clock()
+    pages = await room.join(N)
+    row("students connected", f"{len(room.pages):,} in {clock() - start:.1f} s")
+    row("  CPU each", f"{1000 * (server.cpu() - cpu) / N:.2f} ms")
+    teacher_room.pages = room.pages
+    teacher = Teacher((await teacher_room.join(1, is_teacher=True))[0])
+    await asyncio.sleep(1)
+    size = (server.memory() - memory) * 1024 / N
+    row("  memory each, beside the page", f"{size:.1f} kB", "≤ 20 kB")
+    gc.freeze()  # a pause of this process is not the server's
+    room = teacher.page.among = use_one(pages, teacher.page)
+    await switches(server, teacher, len(room.pages))
+    await burst(teacher, room)
+    await slow_readers(teacher, room)
+    await votes(server, teacher, room, pages)
+
+
+def use_one(pages: list[Page], teacher: Page) -> Class:
+    """All pages wait for the same change."""
+    room = pages[0].among
+    teacher.among = room
+    if teacher not in room.pages:
+        room.pages.append(teacher)
+    return room
+
+
+async def switches(server: Server, teacher: Teacher, pages: int) -> None:
+    last, own, cpu, start = [], [], server.cpu(), clock()
+    for number in range(SWITCHES):
+        switch = await teacher.switch(pages)
+        last.append(switch.times[-1])
+        own += switch.times
+        await asyncio.sleep(max(0, start + number + 1 - clock()))
+    used = server.cpu() - cpu
+    row(f"switch → last student ({SWITCHES} at 1/s)", spread(last), "p95 ≤ 100 ms")
+    row("  → each student", spread(own))
+    row("  server", f"{1000 * used / SWITCHES:.0f} ms a switch")
+    row("  of one core", f"{100 * used / (clock() - start):.1f} %")
+    row("  lost, misordered", "{} / {}".format(*strays_of(teacher)), "0 / 0")
+
+
+def strays_of(teacher: Teacher) -> tuple[int, int]:
+    return strays(teacher.page.among.pages, teacher.page)
+
+
+async def burst(teacher: Teacher, room: Class) -> None:
+    """All that a teacher may say at once."""
+    await asyncio.sleep(REST)
+    before = {page: page.states for page in room.pages}
+    switch = room.switch = Switch(teacher.page.seq + BURST, len(room.pages))
+    for _ in range(BURST):
+        teacher.set()
+    await asyncio.wait_for(switch.all_have_it.wait(), 30)
+    row(f"{BURST} sets at once → all on the last", f"{switch.times[-1]:.0f} ms")
+    await said_by(teacher, before, "  states that each was sent")
+
+
+async def slow_readers(teacher: Teacher, room: Class) -> None:
+    """Some pages hardly read while the teacher changes much, and wake at the end."""
+    slow = await room.join(int(N * SLOW_SHARE), is_slow=True)
+    await asyncio.sleep(REST)
+    before = {page: page.states for page in room.pages}
+    switch = room.switch = Switch(teacher.page.seq + BURST, len(room.pages))
+    for number in range(BURST):
+        teacher.set(lab=f"{LONG_LAB}{number}")
+        await asyncio.sleep(SLOW_SECONDS / BURST)
+    fast = len(room.pages) - len(slow)
+    while len(switch.times) < fast:
+        await asyncio.sleep(0.02)
+    woken = clock()
+    for page in slow:
+        page.wake()
+    await asyncio.wait_for(switch.all_have_it.wait(), 30)
+    ms = 1000 * (clock() - woken)
+    row(f"{len(slow)} slow readers woken → on the last of {BURST}", f"{ms:.0f} ms")
+    others = {page: n for page, n in before.items() if page not in slow}
+    await said_by(teacher, others, "  states that the others were sent")
+    theirs = {page: before[page] for page in slow}
+    await said_by(teacher, theirs, "  and a slow one")
+
+
+async def said_by(teacher: Teacher, before: dict[Page, int], name: str) -> None:
+    await asyncio.sleep(0.5)
+    got = [page.states - states for page, states in before.items()]
+    lost, misordered = strays(list(before), teacher.page)
+    row(name, f"{median(got):.0f}; {lost} / {misordered} strays", "0 / 0")
+
+
+async def votes(
+    server: Server, teacher: Teacher, room: Class, pages: list[Page]
+) -> None:
+    """Each votes once within some seconds, one in ten twice; switches go on."""
+    await asyncio.sleep(1)
+    teacher.page.say(type="open", experiment="F1")
+    await teacher.until(lambda: all(page.room["poll"] for page in room.pages))
+    poll, cpu, expected = teacher.page.room["poll"], server.cpu(), Counter()
+    chance, loop = random.Random(5), asyncio.get_running_loop()
+    for number, page in enumerate(pages):
+        first, option = chance.choices(poll["options"], k=2)
+        at = chance.uniform(0, VOTE_SECONDS - 0.5)
+        if number % 10 == 0:
+            vote = {"type": "vote", "poll": poll["id"], "option": first}
+            loop.call_later(at, lambda p=page, v=vote: p.say(**v))
+        vote = {"type": "vote", "poll": poll["id"], "option": option}
+        loop.call_later(at + 0.3, lambda p=page, v=vote: p.say(**v))
+        expected[option] += 1
+    last = []
+    for _ in range(VOTE_SECONDS):
+        last.append((await teacher.switch(len(room.pages))).times)
+        await asyncio.sleep(1)
+    seen = teacher.page.heard["counts"]["votes"]
+    teacher.page.say(type="reveal", poll=poll["id"])
+    await teacher.until(lambda: all(p.room["poll"]["counts"] for p in room.pages))
+    right = sum(page.room["poll"]["counts"] == expected for page in room.pages)
+    used = 1000 * (server.cpu() - cpu)
+    row(f"votes of {N:,} in {VOTE_SECONDS} s", f"{sum(seen.values()):,} counted")
+    row("  pages with the right counts", f"{right:,} of {len(room.pages):,}")
+    row("  teacher saw the right counts", str(seen == expected))
+    fast = [sorted(times)[N - 1] for times in last]
+    row("  switch → 1,000 students meanwhile", spread(fast), "p95 ≤ 100 ms")
+    row("  server, with 5 switches", f"{used:.0f} ms")
+
+
+# ------------------------------------------------------------------ coming in
+
+
+async def visits(server: Server, students: str, count: int) -> None:
+    room, memory, cpu, start = Class(students), server.memory(), server.cpu(), clock()
+    found = await asyncio.gather(
+        *(visit(room) for _ in range(count)), return_exceptions=True
+    )
+    seconds, used = clock() - start, server.cpu() - cpu
+    done = [one for one in found if not isinstance(one, BaseException)]
+    failed = Counter(str(one) for one in found if isinstance(one, BaseException))
+    inside = sum(page.role == "student" for page, _, _ in done)
+    row(f"{count:,} at once, page, files, channel", f"{seconds:.1f} s")
+    row("  inside", f"{inside:,}; {sum(failed.values())} failed")
+    for why, times in failed.most_common(3):
+        row("", f"{times} × {why[:20]}")
+    row("  loaded each", f"{done[0][1] / 1000:.0f} kB" if done else "–")
+    size = 1024 * (server.memory() - memory) / count
+    row("  CPU, memory each", f"{1000 * used / count:.1f} ms, {size:.0f} kB")
+
+
+async def sessions(server: Server) -> None:
+    """Full pages, each with a session of Panel's behind it."""
+    AsyncHTTPClient.configure(None, max_clients=SESSIONS)
+    (await opened(server)).close()
+    memory, cpu, start = server.memory(), server.cpu(), clock()
+    found = await asyncio.gather(
+        *(opened(server) for _ in range(SESSIONS)), return_exceptions=True
+    )
+    seconds, used = clock() - start, server.cpu() - cpu
+    inside = [one for one in found if not isinstance(one, BaseException)]
+    row(f"{SESSIONS} full pages (Panel) at once", f"{seconds:.1f} s")
+    row("  inside", f"{len(inside)}")
+    size = (server.memory() - memory) / SESSIONS
+    row("  CPU, memory each", f"{1000 * used / SESSIONS:.0f} ms, {size:.2f} MB")
+    for socket in inside:
+        socket.close()
+
+
+# ------------------------------------------------------------------ a crowd
+
+
+class Idle(asyncio.Protocol):
+    """A connection that asks for nothing."""
+
+    said = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.said += data
+
+
+async def crowd(server: Server, students: str, link: str) -> None:
+    room = Class(students)
+    pages = await room.join(LIMIT - 1)
+    teacher = Teacher((await Class(link).join(1, is_teacher=True))[0])
+    use_one(pages, teacher.page)
+    more = await room.join(100)
+    refused = Counter(page.close_code for page in more)
+    row(f"100 pages more than {LIMIT}", f"{refused[1013]} × 1013", "100")
+    row("  told why", str(sum("refused" in page.heard for page in more)), "100")
+    loop, times, idle, start = asyncio.get_running_loop(), [], [], clock()
+    for _ in range(CROWD // 200):
+        made = (loop.create_connection(Idle, room.host, room.port) for _ in range(200))
+        idle += [one for _, one in await asyncio.gather(*made)]
+        if len(idle) % 1000 == 0:
+            times.append((await teacher.switch(len(room.pages))).times[-1])
+    row(f"{CROWD:,} idle connections", f"{clock() - start:.1f} s")
+    await asyncio.sleep(1)
+    said = Counter(one.said[9:12].decode() for one in idle)
+    held = sum(not one.transport.is_closing() for one in idle)
+    row("  refused with 503, held", f"{said['503']:,}, {held:,}")
+    row("  switch → all inside meanwhile", spread(times))
+    times = [(await teacher.switch(len(room.pages))).times[-1] for _ in range(5)]
+    row("  and while they stay", spread(times))
+    row("  lost, misordered", "{} / {}".format(*strays_of(teacher)), "0 / 0")
+    for one in idle:
+        one.transport.close()
+
+
+def main() -> None:
+    start = time.monotonic()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    row("a live class", "median / p95 / max", "aim")
+    with class_served(2000) as (server, students, teacher):
+        asyncio.run(following(server, students, teacher))
+    for count in VISITS:
+        with class_served(2000) as (server, students, _):
+            asyncio.run(visits(server, students, count))
+    with served(naive=False) as server:
+        asyncio.run(sessions(server))
+    with class_served(LIMIT) as (server, students, teacher):
+        asyncio.run(crowd(server, students, teacher))
+    print(f"{time.monotonic() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
