@@ -196,7 +196,8 @@ async def votes(
     teacher.page.say(type="open", experiment="F1")
     await teacher.until(lambda: all(page.room["poll"] for page in room.pages))
     poll, cpu, expected = teacher.page.room["poll"], server.cpu(), Counter()
-    chance, loop = random.Random(5), asyncio.get_running_loop()
+    chance = random.Random(5)  # noqa: S311
+    loop = asyncio.get_running_loop()
     for number, page in enumerate(pages):
         first, option = chance.choices(poll["options"], k=2)
         at = chance.uniform(0, VOTE_SECONDS - 0.5)
@@ -313,7 +314,7 @@ def main() -> None:
     with class_served(2000) as (server, students, teacher):
         asyncio.run(following(server, students, teacher))
     for count in VISITS:
-        with class_served(2000) as (server, students, _):
+        with class_served(count) as (server, students, _):
             asyncio.run(visits(server, students, count))
     with served(naive=False) as server:
         asyncio.run(sessions(server))

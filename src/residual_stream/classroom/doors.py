@@ -13,7 +13,7 @@ try:
 except ImportError:  # Windows has no such limit
     resource = None  # type: ignore[assignment]
 
-PER_BROWSER = 3  # its channel, and what it loads at the start of class
+PER_BROWSER = 7  # its channel, and the six over which it loads the page's files
 OTHERS = 200  # files, other pages, other programs' connections
 COUNT_EVERY = 0.1  # seconds
 FULL = (

@@ -2,6 +2,7 @@
 
 import asyncio
 import struct
+from contextlib import suppress
 from typing import Protocol
 
 from tornado.iostream import StreamClosedError
@@ -16,8 +17,17 @@ class Stream(Protocol):
     def write(self, data: bytes) -> "asyncio.Future[None]":
         """Send, or keep what can't be sent yet."""
 
+    def write_to_fd(self, data: memoryview) -> int:
+        """Send what can be sent at once, and say how many bytes that was.
+
+        raises  BlockingIOError for none, another OSError for a way that is lost.
+        """
+
     def writing(self) -> bool:
         """Whether something is kept."""
+
+    def closed(self) -> bool:
+        """Whether the way to the page is lost."""
 
 
 def frame(text: str) -> bytes:
@@ -65,15 +75,25 @@ class Outlet:
         self._write(self._latest, now)
 
     def _write(self, data: bytes, now: float) -> None:
-        if self.is_closed:
+        # a stream knows of its end before the page's handler does
+        if self.is_closed or self._stream.closed():
             return
         self.used_at = now
-        try:
-            sent = self._stream.write(data)
-        except StreamClosedError:  # a page that has just gone: the others go on
+        left = data if self._stream.writing() else self._at_once(data)
+        if not left:
             return
-        if not sent.done():
-            sent.add_done_callback(self._sent)
+        with suppress(StreamClosedError):  # it has just gone: the others go on
+            self._stream.write(left).add_done_callback(self._sent)
+
+    def _at_once(self, data: bytes) -> bytes:
+        """Send what the system takes now; returns the rest.
+
+        Nearly always that is all, and the stream's queue would cost half as much again.
+        """
+        try:
+            return data[self._stream.write_to_fd(memoryview(data)) :]
+        except OSError:  # full or lost; the stream waits for it, or closes
+            return data
 
     def _sent(self, sent: "asyncio.Future[None]") -> None:
         if not sent.cancelled() and sent.exception() is None:

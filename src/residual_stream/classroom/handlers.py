@@ -2,8 +2,8 @@
 
 import json
 import re
+import socket
 from collections.abc import Collection
-from socket import SO_SNDBUF, SOL_SOCKET
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,7 +23,9 @@ from residual_stream.server import FILES_AT, LessonFiles, libraries, links
 CLASS_AT = "class"
 # RFC 6455, 7.4.1 and the registry of close codes
 POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013
-SEND_BUFFER = 32_768  # bytes; more would be old states on their way to a slow page
+# bytes that the system holds for a page, and of them those not yet on their way: more
+# would be old states on the way to a slow page
+SEND_BUFFER, UNSENT = 32_768, 4096
 HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 
@@ -79,6 +81,14 @@ def policy(host: str) -> str:
     return served_policy(connect=f"'self'{channel}")
 
 
+def hold_little(way: socket.socket) -> None:
+    """What a page is sent goes at once, or stays here until it may be out of date."""
+    way.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    way.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # not on Windows
+        way.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
+
+
 class ClassSocket(WebSocketHandler):
     """One page's channel; see `messages` for what it may say."""
 
@@ -101,8 +111,7 @@ class ClassSocket(WebSocketHandler):
 
     def open(self, *_args: str, **_kwargs: str) -> None:
         stream: IOStream = self.ws_connection.stream  # type: ignore
-        stream.set_nodelay(True)
-        stream.socket.setsockopt(SOL_SOCKET, SO_SNDBUF, SEND_BUFFER)
+        hold_little(stream.socket)
         if self.classroom.attendance.is_full():
             limit = self.classroom.limits.browsers
             why = f"the class is full: {limit} pages; --class-limit sets it"
