@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 clock = time.perf_counter
 WAVE = 100  # connections that are opened together
+AT_ONCE = 4096  # bytes; asyncio would ask the system for 256 kB for each message
 SLOW_BUFFER = 2048  # bytes that a slow page's system takes before it is read
 SLOW_REST = 1.0  # seconds between two looks of a slow page
 # what Chromium says of itself; a server that keeps it pays for it
@@ -127,6 +128,7 @@ class Page(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         await loop.sock_connect(way, (self.among.host, self.among.port))
         self.transport, _ = await loop.create_connection(lambda: self, sock=way)
+        self.transport.max_size = AT_ONCE
         self.transport.write(self.among.upgrade())
         await asyncio.wait_for(self.answered, 60)
 
