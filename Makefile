@@ -19,6 +19,7 @@ bench: .venv/.ready browser redis
 	$(BIN)/python tests/bench/model.py
 	$(BIN)/python tests/bench/page.py
 	$(BIN)/python tests/bench/export.py
+	$(BIN)/python tests/bench/classroom.py
 
 fmt: .venv/.ready
 	$(BIN)/ruff check --fix src tests

@@ -5,6 +5,7 @@ The server is a process of its own; the pages are connections of this one, on lo
 
 import asyncio
 import gc
+import os
 import random
 import re
 import resource
@@ -97,37 +98,33 @@ def strays(pages: list[Page], newest: Page) -> tuple[int, int]:
 
 
 async def following(server: Server, students: str, link: str) -> None:
-    room, teacher_room = Class(students), Class(link)
+    room = Class(students)
     await room.join(20)
     await room.leave()
     memory, cpu, start = server.memory(), server.cpu(), clock()
     pages = await room.join(N)
     row("students connected", f"{len(room.pages):,} in {clock() - start:.1f} s")
     row("  CPU each", f"{1000 * (server.cpu() - cpu) / N:.2f} ms")
-    teacher_room.pages = room.pages
-    teacher = Teacher((await teacher_room.join(1, is_teacher=True))[0])
+    teacher = await a_teacher(room, link)
     await asyncio.sleep(1)
     size = (server.memory() - memory) * 1024 / N
     row("  memory each, beside the page", f"{size:.1f} kB", "≤ 20 kB")
     gc.freeze()  # a pause of this process is not the server's
-    room = teacher.page.among = use_one(pages, teacher.page)
     await switches(server, teacher, len(room.pages))
     await burst(teacher, room)
     await slow_readers(teacher, room)
     await votes(server, teacher, room, pages)
 
 
-def use_one(pages: list[Page], teacher: Page) -> Class:
-    """All pages wait for the same change."""
-    room = pages[0].among
-    teacher.among = room
-    if teacher not in room.pages:
-        room.pages.append(teacher)
-    return room
+async def a_teacher(room: Class, link: str) -> Teacher:
+    room.key = Class(link).key
+    return Teacher((await room.join(1, is_teacher=True))[0])
 
 
 async def switches(server: Server, teacher: Teacher, pages: int) -> None:
+    me = Server("", os.getpid())
     last, own, cpu, start = [], [], server.cpu(), clock()
+    waited = server.waited(), me.waited()
     for number in range(SWITCHES):
         switch = await teacher.switch(pages)
         last.append(switch.times[-1])
@@ -136,8 +133,13 @@ async def switches(server: Server, teacher: Teacher, pages: int) -> None:
     used = server.cpu() - cpu
     row(f"switch → last student ({SWITCHES} at 1/s)", spread(last), "p95 ≤ 100 ms")
     row("  → each student", spread(own))
-    row("  server", f"{1000 * used / SWITCHES:.0f} ms a switch")
-    row("  of one core", f"{100 * used / (clock() - start):.1f} %")
+    share = 100 * used / (clock() - start)
+    row(
+        "  server", f"{1000 * used / SWITCHES:.0f} ms a switch, {share:.1f} % of a core"
+    )
+    both = zip((server.waited(), me.waited()), waited, strict=True)
+    theirs, mine = (1000 * (now - then) / SWITCHES for now, then in both)
+    row("  waited for a core: server, pages", f"{theirs:.0f}, {mine:.0f} ms a switch")
     row("  lost, misordered", "{} / {}".format(*strays_of(teacher)), "0 / 0")
 
 
@@ -256,7 +258,7 @@ async def sessions(server: Server) -> None:
     seconds, used = clock() - start, server.cpu() - cpu
     inside = [one for one in found if not isinstance(one, BaseException)]
     row(f"{SESSIONS} full pages (Panel) at once", f"{seconds:.1f} s")
-    row("  inside", f"{len(inside)}")
+    row("  inside; a second", f"{len(inside)}; {len(inside) / seconds:.0f}")
     size = (server.memory() - memory) / SESSIONS
     row("  CPU, memory each", f"{1000 * used / SESSIONS:.0f} ms, {size:.2f} MB")
     for socket in inside:
@@ -280,9 +282,8 @@ class Idle(asyncio.Protocol):
 
 async def crowd(server: Server, students: str, link: str) -> None:
     room = Class(students)
-    pages = await room.join(LIMIT - 1)
-    teacher = Teacher((await Class(link).join(1, is_teacher=True))[0])
-    use_one(pages, teacher.page)
+    await room.join(LIMIT - 1)
+    teacher = await a_teacher(room, link)
     more = await room.join(100)
     refused = Counter(page.close_code for page in more)
     row(f"100 pages more than {LIMIT}", f"{refused[1013]} × 1013", "100")

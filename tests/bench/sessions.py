@@ -40,6 +40,11 @@ class Server:
         fields = stat.rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
+    def waited(self) -> float:
+        """Seconds so far in which it could have run and others did (Linux)."""
+        stat = Path(f"/proc/{self.pid}/schedstat").read_text(encoding="ascii")
+        return int(stat.split()[1]) / 1e9
+
     def memory(self) -> float:
         """Resident memory in MB."""
         status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")

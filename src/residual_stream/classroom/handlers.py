@@ -112,6 +112,7 @@ class ClassSocket(WebSocketHandler):
     def open(self, *_args: str, **_kwargs: str) -> None:
         stream: IOStream = self.ws_connection.stream  # type: ignore
         hold_little(stream.socket)
+        self.request.headers.clear()  # cookies too, for as long as the page is there
         if self.classroom.attendance.is_full():
             limit = self.classroom.limits.browsers
             why = f"the class is full: {limit} pages; --class-limit sets it"
