@@ -7,91 +7,30 @@ import asyncio
 import gc
 import os
 import random
-import re
 import resource
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 
-from class_pages import Class, Page, Switch, clock, visit
-from sessions import Server, opened, served
-from tornado.httpclient import AsyncHTTPClient
+from class_doors import LIMIT, crowd, sessions, visits
+from class_pages import Class, Page, Switch, clock
+from class_served import (
+    Teacher,
+    a_teacher,
+    class_served,
+    row,
+    spread,
+    strays,
+    strays_of,
+)
+from sessions import Server, served
 
 N = 1000
 SWITCHES, BURST, VOTE_SECONDS = 30, 200, 5
 REST = 6  # seconds after which a teacher may say that much at once again
 SLOW_SHARE, SLOW_SECONDS = 0.05, 6
-VISITS, SESSIONS = (300, 1000), 300
-LIMIT, CROWD = 500, 10_000
+VISITS = (300, 1000)
 LONG_LAB = "depth-6." * 74  # so that a slow page's way fills up
-
-
-def row(name: str, found: str, aim: str = "") -> None:
-    print(f"{name:<46}{found:>30}{aim:>14}", flush=True)
-
-
-def spread(times: list[float]) -> str:
-    """Median, 95th percentile and maximum of milliseconds."""
-    ordered = sorted(times)
-    high = ordered[min(len(ordered) - 1, round(0.95 * len(ordered)))]
-    return f"{median(ordered):.0f} / {high:.0f} / {ordered[-1]:.0f} ms"
-
-
-@contextmanager
-def class_served(limit: int) -> Iterator[tuple[Server, str, str]]:
-    """A class on loopback: its server, the students' link and the teacher's."""
-    call = [str(Path(sys.executable).parent / "residual-stream"), "serve", "--class"]
-    process = subprocess.Popen(
-        [*call, "--port", "0", "--class-limit", str(limit)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        said = ""
-        while "teacher:" not in said:
-            said += process.stdout.readline()
-        home, students, teacher = re.findall(r"http://\S+", said)
-        yield Server(home, process.pid), students, teacher
-    finally:
-        process.terminate()
-        process.communicate(timeout=20)
-
-
-class Teacher:
-    """The teacher's page, and what it waits for."""
-
-    def __init__(self, page: Page) -> None:
-        self.page, self.n = page, 0
-
-    def set(self, **state: object) -> None:
-        self.n += 1
-        self.page.say(type="set", n=self.n, state={"step": self.n % 20 + 1, **state})
-
-    async def switch(self, pages: int, seconds: float = 20) -> Switch:
-        """One change; returns when so many pages have it, the teacher's with them."""
-        switch = self.page.among.switch = Switch(self.page.seq + 1, pages)
-        self.set()
-        await asyncio.wait_for(switch.all_have_it.wait(), seconds)
-        return switch
-
-    async def until(self, is_so, seconds: float = 20) -> None:
-        end = clock() + seconds
-        while not is_so():
-            if clock() > end:
-                raise TimeoutError("the class did not come to rest")
-            await asyncio.sleep(0.02)
-
-
-def strays(pages: list[Page], newest: Page) -> tuple[int, int]:
-    """How many pages did not end on the newest, and how many states came late."""
-    lost = sum(page.room != newest.room for page in pages)
-    return lost, sum(page.misordered for page in pages)
 
 
 # ------------------------------------------------------------------ following
@@ -116,11 +55,6 @@ async def following(server: Server, students: str, link: str) -> None:
     await votes(server, teacher, room, pages)
 
 
-async def a_teacher(room: Class, link: str) -> Teacher:
-    room.key = Class(link).key
-    return Teacher((await room.join(1, is_teacher=True))[0])
-
-
 async def switches(server: Server, teacher: Teacher, pages: int) -> None:
     me = Server("", os.getpid())
     last, own, cpu, start = [], [], server.cpu(), clock()
@@ -141,10 +75,6 @@ async def switches(server: Server, teacher: Teacher, pages: int) -> None:
     theirs, mine = (1000 * (now - then) / SWITCHES for now, then in both)
     row("  waited for a core: server, pages", f"{theirs:.0f}, {mine:.0f} ms a switch")
     row("  lost, misordered", "{} / {}".format(*strays_of(teacher)), "0 / 0")
-
-
-def strays_of(teacher: Teacher) -> tuple[int, int]:
-    return strays(teacher.page.among.pages, teacher.page)
 
 
 async def burst(teacher: Teacher, room: Class) -> None:
@@ -224,87 +154,6 @@ async def votes(
     fast = [sorted(times)[N - 1] for times in last]
     row("  switch → 1,000 students meanwhile", spread(fast), "p95 ≤ 100 ms")
     row("  server, with 5 switches", f"{used:.0f} ms")
-
-
-# ------------------------------------------------------------------ coming in
-
-
-async def visits(server: Server, students: str, count: int) -> None:
-    room, memory, cpu, start = Class(students), server.memory(), server.cpu(), clock()
-    found = await asyncio.gather(
-        *(visit(room) for _ in range(count)), return_exceptions=True
-    )
-    seconds, used = clock() - start, server.cpu() - cpu
-    done = [one for one in found if not isinstance(one, BaseException)]
-    failed = Counter(str(one) for one in found if isinstance(one, BaseException))
-    inside = sum(page.role == "student" for page, _, _ in done)
-    row(f"{count:,} at once, page, files, channel", f"{seconds:.1f} s")
-    row("  inside", f"{inside:,}; {sum(failed.values())} failed")
-    for why, times in failed.most_common(3):
-        row("", f"{times} × {why[:20]}")
-    row("  loaded each", f"{done[0][1] / 1000:.0f} kB" if done else "–")
-    size = 1024 * (server.memory() - memory) / count
-    row("  CPU, memory each", f"{1000 * used / count:.1f} ms, {size:.0f} kB")
-
-
-async def sessions(server: Server) -> None:
-    """Full pages, each with a session of Panel's behind it."""
-    AsyncHTTPClient.configure(None, max_clients=SESSIONS)
-    (await opened(server)).close()
-    memory, cpu, start = server.memory(), server.cpu(), clock()
-    found = await asyncio.gather(
-        *(opened(server) for _ in range(SESSIONS)), return_exceptions=True
-    )
-    seconds, used = clock() - start, server.cpu() - cpu
-    inside = [one for one in found if not isinstance(one, BaseException)]
-    row(f"{SESSIONS} full pages (Panel) at once", f"{seconds:.1f} s")
-    row("  inside; a second", f"{len(inside)}; {len(inside) / seconds:.0f}")
-    size = (server.memory() - memory) / SESSIONS
-    row("  CPU, memory each", f"{1000 * used / SESSIONS:.0f} ms, {size:.2f} MB")
-    for socket in inside:
-        socket.close()
-
-
-# ------------------------------------------------------------------ a crowd
-
-
-class Idle(asyncio.Protocol):
-    """A connection that asks for nothing."""
-
-    said = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self.said += data
-
-
-async def crowd(server: Server, students: str, link: str) -> None:
-    room = Class(students)
-    await room.join(LIMIT - 1)
-    teacher = await a_teacher(room, link)
-    more = await room.join(100)
-    refused = Counter(page.close_code for page in more)
-    row(f"100 pages more than {LIMIT}", f"{refused[1013]} × 1013", "100")
-    row("  told why", str(sum("refused" in page.heard for page in more)), "100")
-    loop, times, idle, start = asyncio.get_running_loop(), [], [], clock()
-    for _ in range(CROWD // 200):
-        made = (loop.create_connection(Idle, room.host, room.port) for _ in range(200))
-        idle += [one for _, one in await asyncio.gather(*made)]
-        if len(idle) % 1000 == 0:
-            times.append((await teacher.switch(len(room.pages))).times[-1])
-    row(f"{CROWD:,} idle connections", f"{clock() - start:.1f} s")
-    await asyncio.sleep(1)
-    said = Counter(one.said[9:12].decode() for one in idle)
-    held = sum(not one.transport.is_closing() for one in idle)
-    row("  refused with 503, held", f"{said['503']:,}, {held:,}")
-    row("  switch → all inside meanwhile", spread(times))
-    times = [(await teacher.switch(len(room.pages))).times[-1] for _ in range(5)]
-    row("  and while they stay", spread(times))
-    row("  lost, misordered", "{} / {}".format(*strays_of(teacher)), "0 / 0")
-    for one in idle:
-        one.transport.close()
 
 
 def main() -> None:
