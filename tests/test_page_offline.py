@@ -145,7 +145,8 @@ def test_a_plain_panel_serve_carries_a_class(page_at, panel_with_class):
             await page.leave()
 
     run(teach())
-    page_at("?lang=en", at=students, until="drawn")
+    lesson = page_at("?lang=en", at=students, until="drawn")
+    expect(lesson.region("Step")).to_contain_text("Step 4 of 38")
 
 
 # ------------------------------------------------------------------- without a server
