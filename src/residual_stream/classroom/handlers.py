@@ -125,7 +125,7 @@ class ClassSocket(WebSocketHandler):
 
     def _expect_hello(self) -> None:
         if self.member and not self.member.browser:
-            self.close(POLICY_VIOLATION, "no hello")
+            self._put_out("no hello")
 
     async def on_message(self, message: str | bytes) -> None:
         seat = self.member
@@ -138,7 +138,7 @@ class ClassSocket(WebSocketHandler):
                 raise MessageError("needs a hello first")
         except MessageError as bad:
             self.write_message({"type": "refused", "what": "message", "why": str(bad)})
-            self.close(POLICY_VIOLATION, str(bad)[:120])
+            self._put_out(str(bad))
             return
         if seat.browser:
             await self.classroom.say(seat, read)
@@ -150,7 +150,12 @@ class ClassSocket(WebSocketHandler):
             try:
                 self._count(self.member)
             except MessageError as bad:
-                self.close(POLICY_VIOLATION, str(bad))
+                self._put_out(str(bad))
+
+    def _put_out(self, why: str) -> None:
+        self.close(POLICY_VIOLATION, why[:120])
+        # what is still on its way from there is not read, and nothing follows the close
+        self.on_close()
 
     def _count(self, seat: Seat) -> None:
         if not seat.allowance.take(IOLoop.current().time()):
