@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import PHONE
 from residual_stream import block, run
 from residual_stream.explain import number
 from residual_stream.page.publication import Publication, publish
@@ -301,6 +302,40 @@ def test_going_there_and_back_changes_nothing(page_at):
         assert lesson.page.evaluate(SNAPSHOT) != before, there
         lesson.put(**back)
         assert lesson.page.evaluate(SNAPSHOT) == before, back
+
+
+# how high each sentence is, where its wiring is, and what the dock leaves of the screen
+SCENES = """() => {
+  const seen = (part) => [...document.querySelectorAll(part)]
+    .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect());
+  return {words: seen(".scene-words").map(({height}) => Math.round(height)),
+    wiring: seen(".scene-picture").map(({top, bottom}) => [top, bottom].map(Math.round)),
+    dock: seen(".dock")[0].top};
+}"""
+ARCS, NO_ARCS = (3, 9, 15), (1, 2, 4, 5, 7, 20)
+
+
+@pytest.mark.parametrize("compare", [False, True])
+def test_on_a_phone_the_arcs_take_room_only_where_they_are(page_at, compare):
+    lesson = page_at(until="text", viewport=PHONE)
+    heights = {}
+    for step in (*ARCS, *NO_ARCS):
+        lesson.put(step=step, compare=compare)
+        seen = lesson.page.evaluate(SCENES)
+        heights[step] = set(seen["words"])
+        if step in NO_ARCS and not compare:
+            assert seen["wiring"][0][1] <= seen["dock"]  # all of it, at a glance
+    (high,), (low,) = (set.union(*map(heights.get, part)) for part in (ARCS, NO_ARCS))
+    assert high > low + 60
+
+
+def test_on_a_wide_screen_the_picture_keeps_its_place(page_at):
+    lesson = page_at(until="text")
+    places = []
+    for step in (*ARCS, 6, *NO_ARCS):
+        lesson.put(step=step)
+        places.append(lesson.page.evaluate(SCENES)["wiring"])
+    assert places.count(places[0]) == len(places)
 
 
 NARROW = """() => {
