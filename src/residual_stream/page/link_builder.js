@@ -1,7 +1,7 @@
-// For teachers: a link that opens the lesson at a chosen place. What is set here is kept
-// here; the page's own state and its address stay as they are.
+// For teachers: a link that opens the lesson at a chosen place; in a class, the place that is
+// shown next. What is set here is kept here: the page's own state and its address stay.
 
-import { addressOf } from "./address.js";
+import { createClassShow } from "./class_show.js";
 import { h, setHidden, setText } from "./dom.js";
 import { createLinkForm } from "./link_form.js";
 import { createLinkPresets } from "./link_presets.js";
@@ -11,12 +11,13 @@ import { agree } from "./steps.js";
 
 /** The view; it starts with where the lesson stands when it is first shown. */
 export function createLinkBuilder(context) {
-  const { words, store, table } = context;
+  const { words, store, classroom } = context;
+  const title = classroom ? "class_places" : "links_title";
   const [heading, lead, failed] = [h("h2", {}), h("p", { class: "links-lead" }), h("p", { class: "links-quiet", hidden: true })];
   const retry = h("button", { type: "button", class: "button button-small", click: load, hidden: true });
   const presets = createLinkPresets(context, change, () => linkStart(store.get()));
   const form = createLinkForm(context, change);
-  const result = createLinkResult(context);
+  const result = classroom ? createClassShow(context) : createLinkResult(context);
   const body = h("div", { class: "links-body" }, presets.element, form.element, result.element);
   const element = h("section", { class: "links", hidden: true }, heading, lead, failed, retry, body);
   let settings = { projector: false, hide: [], language: null, lab: "", ...linkStart(store.get()) };
@@ -24,7 +25,7 @@ export function createLinkBuilder(context) {
   let loading = null;
 
   function change(changes) {
-    settings = agree(table.maxDepth, { ...settings, ...changes }, settings, changes);
+    settings = agree(context.table.maxDepth, { ...settings, ...changes }, settings, changes);
     context.announce(show());
   }
 
@@ -33,7 +34,7 @@ export function createLinkBuilder(context) {
     const said = sayLink(context, settings, experiments);
     form.update(settings);
     presets.update();
-    result.update(linkTo(settings, table), said, settings);
+    result.update(settings, said);
     return said;
   }
 
@@ -61,12 +62,12 @@ export function createLinkBuilder(context) {
   function update(state, previous) {
     setHidden(element, state.view !== "links");
     if (element.hidden) return;
-    element.setAttribute("aria-label", words.say("links_title"));
-    setText(heading, words.say("links_title"));
-    setText(lead, words.say("links_lead"));
+    element.setAttribute("aria-label", words.say(title));
+    setText(heading, words.say(title));
+    setText(lead, words.say(classroom ? "class_places_lead" : "links_lead"));
     setText(failed, words.say("experiments_failed"));
     setText(retry, words.say("experiments_retry"));
-    if (state.connected && !previous?.connected) result.again();
+    if (state.connected && !previous?.connected) result.again?.();
     load();
     show();
   }
@@ -76,9 +77,3 @@ export function createLinkBuilder(context) {
 
 /** The place in the lesson that a state stands for. */
 const linkStart = ({ step, depth, residual, token, compare }) => ({ view: "lesson", experiment: "", step, depth, residual, token, compare });
-
-/** The page's own address with the settings in place of its state, and nothing else after "#". */
-function linkTo(settings, table) {
-  const address = addressOf(settings, table);
-  return location.protocol.startsWith("http") ? address.split("#", 1)[0] : address;
-}

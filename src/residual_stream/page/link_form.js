@@ -1,4 +1,5 @@
-// The settings of a link: native labelled controls, each change told at once.
+// The settings of a link or a class's next place: native labelled controls, each change told
+// at once. Language, size and what is hidden are each page's own in a class.
 
 import { HIDEABLE } from "./address.js";
 import { createSelect } from "./controls.js";
@@ -7,14 +8,13 @@ import { experimentTitle, stepName } from "./link_said.js";
 import { stepCount } from "./steps.js";
 
 const LINK_LANGUAGES = { ja: "日本語", en: "English" };
-const LINK_FLAGS = ["compare", "projector"];
 // what a part is called where it is shown
 const LINK_PARTS = { sum: "sum_region", map: "depth_map" };
 const LINK_SHOWS = ["lesson", "experiments"];
 
 /** {element, update(settings), offer(experiments)}; change(changes) hears of each. */
 export function createLinkForm(context, change) {
-  const { words, table } = context;
+  const { words, table, classroom } = context;
   const show = createLinkShow(context, change);
   const step = createLinkStep(context, change);
   const blocks = Array.from({ length: table.maxDepth }, (_, i) => i + 1);
@@ -22,22 +22,23 @@ export function createLinkForm(context, change) {
   const residual = createSelect(["on", "off"], (value) => change({ residual: value === "on" }));
   const token = createSelect(Object.keys(table.tokens), (value) => change({ token: Number(value) }));
   const language = createSelect(["", ...Object.keys(LINK_LANGUAGES)], (value) => change({ language: value || null }));
-  const flags = createLinkChecks(LINK_FLAGS, (name, isOn) => change({ [name]: isOn }));
+  const names = classroom ? ["compare"] : ["compare", "projector"];
+  const flags = createLinkChecks(names, (name, isOn) => change({ [name]: isOn }));
   const hide = createLinkHide(context, change);
-  const [legend, selects] = [h("legend", {}), [show, step, depth, residual, token, language]];
+  const [legend, selects] = [h("legend", {}), [show, step, depth, residual, token, ...(classroom ? [] : [language])]];
   const opened = h("fieldset", { class: "links-fieldset" }, legend, h("div", { class: "links-selects" }, ...selects.map((select) => select.element)), flags.element);
-  const element = h("form", { class: "links-form", submit: (event) => event.preventDefault() }, opened, hide.element);
+  const element = h("form", { class: "links-form", submit: (event) => event.preventDefault() }, opened, classroom ? null : hide.element);
 
   function update(settings) {
-    element.setAttribute("aria-label", words.say("links_form"));
-    setText(legend, words.say("links_opens"));
+    element.setAttribute("aria-label", words.say(classroom ? "class_places_form" : "links_form"));
+    setText(legend, words.say(classroom ? "class_places_own" : "links_opens"));
     show.update(settings);
     step.update(settings);
     depth.update(words.say("depth"), blocks.map((count) => words.say("blocks", { count })), String(settings.depth));
     residual.update(words.say("residual"), ["residual_on", "residual_off"].map((key) => words.say(key)), settings.residual ? "on" : "off");
     token.update(words.say("token"), table.tokens, String(settings.token));
     language.update(words.say("language"), [linkOwnLanguage(context), ...Object.values(LINK_LANGUAGES)], settings.language ?? "");
-    flags.update(LINK_FLAGS.map((name) => words.say(name)), LINK_FLAGS.filter((name) => settings[name]));
+    flags.update(names.map((name) => words.say(name)), names.filter((name) => settings[name]));
     hide.update(settings);
   }
 

@@ -1,5 +1,6 @@
 // What comes of the settings: the sentence, the link with Copy and Open, its QR code.
 
+import { addressOf } from "./address.js";
 import { h, setAttributes, setText } from "./dom.js";
 import { createLinkCode } from "./link_code.js";
 import { createCopy } from "./masthead.js";
@@ -7,9 +8,9 @@ import { createCopy } from "./masthead.js";
 // this machine's own names: nobody else's browser gets here by them
 export const LINK_LOCAL = /^(localhost|.*\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
-/** {element, update(link, said), again: a server has come, stop}. */
+/** {element, update(settings, said), again: a server has come, stop}. */
 export function createLinkResult(context) {
-  const { words } = context;
+  const { words, table } = context;
   const said = h("p", { class: "links-said" });
   const [label, hint] = [h("span", {}), h("p", { class: "links-quiet", hidden: true })];
   const field = h("textarea", { readonly: true, rows: 3, spellcheck: "false", focus: () => field.select(), "data-control": "links-link" });
@@ -21,7 +22,8 @@ export function createLinkResult(context) {
   const acts = h("div", { class: "links-acts" }, copy.element, open);
   const element = h("div", { class: "links-result" }, heading, said, h("label", { class: "links-link" }, label, field), acts, hint, code.element);
 
-  function update(link, sentence) {
+  function update(settings, sentence) {
+    const link = linkTo(settings, table);
     setText(heading, words.say("links_result"));
     setText(said, sentence);
     setText(label, words.say("links_link"));
@@ -34,6 +36,12 @@ export function createLinkResult(context) {
   }
 
   return { element, update, again: code.again, stop: code.stop };
+}
+
+/** The page's own address with the settings in place of its state, and nothing else after "#". */
+function linkTo(settings, table) {
+  const address = addressOf(settings, table);
+  return location.protocol.startsWith("http") ? address.split("#", 1)[0] : address;
 }
 
 /** A line in which the command's options stand as code, unbroken. */

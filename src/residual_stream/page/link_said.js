@@ -1,4 +1,4 @@
-// What a link does, in one sentence.
+// What a link does, or a class's next place is, in one sentence.
 
 import { stepAt, stepCount } from "./steps.js";
 import { stepText } from "./walk.js";
@@ -31,6 +31,7 @@ export function stepName(context, settings, step) {
 /** The sentence: what a student sees, and what is taken away. */
 export function sayLink(context, settings, experiments) {
   const { words } = context;
+  if (context.classroom) return sayClassPlace(context, settings, experiments);
   const chosen = settings.language ?? (context.servedLanguage || "own");
   const language = words.say(`links_in_${chosen}`);
   const isLesson = settings.view === "lesson";
@@ -43,6 +44,18 @@ export function sayLink(context, settings, experiments) {
     return words.say("links_said_experiment", { id: experiment.id, title, language, extras: projector, rest });
   }
   return words.say("links_said_lesson", { ...linkPlace(context, settings), language, extras: (settings.compare ? words.say("links_extra_compare") : "") + projector, rest });
+}
+
+/** The sentence in a class, where nothing else of a page is set. */
+function sayClassPlace(context, settings, experiments) {
+  const { words } = context;
+  if (settings.view === "lesson") {
+    const extras = settings.compare ? words.say("links_extra_compare") : "";
+    return words.say("class_places_lesson", { ...linkPlace(context, settings), extras });
+  }
+  const experiment = experiments.find(({ id }) => id === settings.experiment);
+  if (!experiment) return words.say("class_places_experiments");
+  return words.say("class_places_experiment", { id: experiment.id, title: experimentTitle(context, experiment) });
 }
 
 function linkPlace(context, settings) {

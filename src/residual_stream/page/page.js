@@ -42,6 +42,7 @@ export function createPage(host, data, options) {
   const { store } = context;
   const root = h("div", { class: context.room ? "residual-stream is-class" : "residual-stream" });
   context.toLesson = () => views.step.element.scrollIntoView({ block: "nearest" });
+  context.toMain = () => main.focus({ preventScroll: true });
   context.help = createHelp(context);
   context.float = createFloat(root);
   context.onLink = createLinks(context);
@@ -49,7 +50,7 @@ export function createPage(host, data, options) {
   const explain = createExplain(root, context, context.float);
   context.prepareNumbers = explain.update;
   const views = createViews(context);
-  layOut(root, views, context);
+  const main = layOut(root, views, context);
   host.replaceChildren(root);
 
   const { masthead, help, nav, notice, skip, chapters, step, scene, dock, settings, map, inside, sum, reading, ...others } = views;
@@ -137,7 +138,7 @@ function layOut(root, views, context) {
   views.skip = { ...sayings, element: skip };
   const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
   const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
-  const main = h("main", {}, lesson, views.experiments.element, views.wirings.element, views.lab.element, views.links.element);
+  const main = h("main", { tabindex: context.classroom ? -1 : null }, lesson, views.experiments.element, views.wirings.element, views.lab.element, views.links.element);
   views.shown = {
     update(state) {
       setHidden(lesson, state.view !== "lesson");
@@ -148,6 +149,7 @@ function layOut(root, views, context) {
   views.masthead.titles.insertBefore(views.nav.element, views.masthead.titles.children[1]);
   root.prepend(skip, views.masthead.element, views.notice.element, main, createFoot(views), views.server.element, views.announcer.element, views.help.element);
 }
+  return main;
 
 /** The settings stand in the dock where it is wide enough, else below the picture. */
 function placeSettings(context, { dock, settings }, stage) {
