@@ -58,6 +58,8 @@ export function createClassroom(context, room) {
     const isRefused = refused === "key";
     if (isRefused) keepKey(null);
     set({ role, connection: "open", isKeyRefused: isRefused || (get().isKeyRefused && role === "student") });
+    if (isTeacher() && room.leads) sending.change(); // where the teacher has gone, before the room is heard
+    room.leads = false;
     asking.use(channel.send);
     store.set({ connected: true }, "class");
     newest = { ...newest, epoch: null }; // what this server says holds, whatever another one said

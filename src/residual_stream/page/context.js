@@ -1,7 +1,7 @@
 // What the views share: the table, the texts, the store, the address and the server.
 
 import { createAddressBar, readAddress, stateText } from "./address.js";
-import { readClassState } from "./class_state.js";
+import { keepToClass, startInClass } from "./class_state.js";
 import { THEMES } from "./masthead.js";
 import { createMotion } from "./motion.js";
 import { createAsking } from "./server_link.js";
@@ -32,12 +32,16 @@ export function createContext(data, options) {
     ...options.state,
   };
   const read = options.address ? readAddress(stateText(location), { table, defaults }) : { state: {}, faults: [] };
-  const shown = classNow(options.room, { table, defaults });
-  const store = createStore({ ...defaults, ...read.state, ...shown }, (...change) => agree(table.maxDepth, ...change));
+  const room = options.room ?? null; // the class this page is in
+  const shown = room ? startInClass(room, read.state, { table, defaults }) : {};
+  const store = createStore({ ...defaults, ...read.state, ...shown }, (wanted, current, change) => {
+    const state = agree(table.maxDepth, wanted, current, change);
+    return room ? keepToClass(room, state, current) : state;
+  });
   const words = new Words(data.ui);
   words.language = store.get().language;
   const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
-  context.room = options.room ?? null; // the class this page is in
+  context.room = room;
   context.hasAddress = Boolean(options.address); // else the page around has its own
   context.servedLanguage = options.servedLanguage ?? ""; // the same for all readers; "" asks their browsers
   context.asking = createAsking();
@@ -47,9 +51,6 @@ export function createContext(data, options) {
   context.address = createAddressBar(options.address ? store : { ...store, subscribe: () => () => {} }, table);
   return context;
 }
-
-/** What the class looks at now, if this page follows one: the first picture is that. */
-const classNow = (room, context) => (room?.state && (room.following || room.key) ? readClassState(room.state, context) : {});
 
 /** Load what only some views need, once: from the page itself or from beside it. */
 function createLoader(data) {
