@@ -23,6 +23,7 @@ async function start(host) {
   const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), servedLanguage: host.dataset.language, state, room });
   afterPaint(() => {
     performance.mark("first-picture");
+    if (room !== null) page.loadAhead();
     // the depth map waits for Bokeh, the link to the server for Panel
     runLateScripts(() => globalThis.Bokeh && page.embed()).catch(() => isServed && page.views.server.lost());
   });

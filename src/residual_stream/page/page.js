@@ -16,6 +16,7 @@ import { listenToKeys } from "./keys.js";
 import { createLab } from "./lab.js";
 import { createLater } from "./later.js";
 import { createLinkBuilder } from "./link_builder.js";
+import { loadAhead } from "./load_ahead.js";
 import { createMaps } from "./maps.js";
 import { createHelp, createMasthead } from "./masthead.js";
 import { createNotice } from "./notice.js";
@@ -41,8 +42,8 @@ export function createPage(host, data, options) {
   const context = createContext(data, options);
   const { store } = context;
   const root = h("div", { class: context.room ? "residual-stream is-class" : "residual-stream" });
-  context.toLesson = () => views.step.element.scrollIntoView({ block: "nearest" });
   context.toMain = () => main.focus({ preventScroll: true });
+  context.toLesson = () => views.step.element.scrollIntoView({ block: "nearest" });
   context.help = createHelp(context);
   context.float = createFloat(root);
   context.onLink = createLinks(context);
@@ -85,7 +86,7 @@ export function createPage(host, data, options) {
     [context.address, context.float, explain, views.dock, views.map, views.lab, views.links, views.server, context.classroom, later].forEach((part) => part?.remove?.());
   };
   const { table, asking } = context;
-  return { root, store, table, views, asking, embed: views.map.embed, settle: later.settle, remove };
+  return { root, store, table, views, asking, embed: views.map.embed, loadAhead: () => context.leave.push(loadAhead(context.load)), settle: later.settle, remove };
 }
 
 function createViews(context) {
@@ -148,8 +149,8 @@ function layOut(root, views, context) {
   placeSettings(context, views, stage);
   views.masthead.titles.insertBefore(views.nav.element, views.masthead.titles.children[1]);
   root.prepend(skip, views.masthead.element, views.notice.element, main, createFoot(views), views.server.element, views.announcer.element, views.help.element);
-}
   return main;
+}
 
 /** The settings stand in the dock where it is wide enough, else below the picture. */
 function placeSettings(context, { dock, settings }, stage) {
