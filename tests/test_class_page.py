@@ -176,10 +176,171 @@ def test_the_view_for_teachers_is_the_teachers_alone(join):
     teacher, student = join("teacher"), join("student", "?view=links")
     student.sees(view="lesson")
     teacher.page.get_by_role("link", name="For teachers").click()
-    expect(teacher.region("Make a link for your class")).to_be_visible()
+    expect(teacher.region("Places for your class")).to_be_visible()
     teacher.put(step=6)  # goes out from there, and does not pull the teacher back
     student.sees(step=6, view="lesson")
     teacher.sees(view="links")
+    teacher.reload()
+    teacher.sees(view="links", step=6)
+    edit = "location.hash = 'view=links&step=2'"
+    student.page.evaluate(edit)
+    student.sees(view="lesson", step=2)
+    expect(student.line).to_have_text("Exploring on your own")
+    student.reload()
+    student.sees(view="lesson", step=2)
+
+
+PLACES = {
+    "Before the first add": {"view": "lesson", "step": 3, "depth": 3},
+    "Residual off at depth 6": {"step": 38, "depth": 6, "residual": False},
+    "F2": {"view": "experiments", "experiment": "F2", "step": 4},
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_teacher_shows_the_class_a_place(join, name):
+    teacher, student = join("teacher"), join()
+    teacher.put(lab="depth*12_residual*off")
+    teacher.put(view="links")
+    places = teacher.region("Places for your class")
+    places.get_by_role("button", name=re.compile(f"^{name}")).click()
+    said = places.locator(".links-said").inner_text()
+    assert said.startswith("The class will see ")
+    assert (name if "F" in name else f"step {PLACES[name]['step']} of ") in said
+    expect(teacher.page.locator("[aria-live]")).to_have_text(said)
+    student.sees(step=4, view="lesson")  # it was only chosen yet
+    teacher.button("Show it to the class").click()
+    for page in (teacher, student):
+        page.sees(**PLACES[name], lab="depth*12_residual*off")
+    expect(teacher.page.locator("main")).to_be_focused()
+    expect(places).to_be_hidden()
+
+
+def test_in_a_class_the_list_of_places_has_no_link_and_nothing_of_a_pages_own(join):
+    teacher = join("teacher", viewport=PHONE)
+    teacher.put(view="links")
+    places = teacher.region("Places for your class")
+    places.get_by_label("Compare on and off").check()
+    expect(places.locator(".links-said")).to_have_text(
+        re.compile("^The class will see step .*, with on and off side by side.$")
+    )
+    places.locator(".links-experiments button").last.wait_for()
+    labels = places.locator("label:visible").all_inner_texts()
+    assert [label.split("\n")[0] for label in labels] == [
+        *("Show", "Step", "Depth", "Residual", "Token", "Compare on and off")
+    ]
+    expect(places.locator("a, textarea, svg")).to_have_count(0)
+    assert teacher.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_an_address_edited_by_hand_is_a_change_like_any_other(join):
+    teacher, student = join("teacher"), join()
+    teacher.page.evaluate("location.hash = 'step=9&depth=5'")
+    student.sees(step=9, depth=5)
+
+
+# ---------------------------------------------------------- a teacher at an address
+
+GUIDE = "?step=38&depth=6&residual=off&token=bank&projector=1"
+DEEP = {"step": 38, "depth": 6, "residual": False, "projector": True}
+
+
+def test_a_teacher_who_goes_to_an_address_takes_the_class_along(join, links):
+    _, student = join("teacher"), join()
+    going = join("teacher going", until="nothing")
+    going.wait("text")
+    going.page.goto(links.student + GUIDE, wait_until="commit")
+    going.wait("text")
+    assert going.state().items() >= DEEP.items()  # the first picture
+    student.sees(step=38, depth=6, residual=False, projector=False)
+    going.greeted()
+    going.sees(**DEEP)
+
+
+def test_a_page_that_is_loaded_again_leads_nowhere(join):
+    """Its address follows its state, and may be old by then."""
+    other, student = join("teacher"), join()
+    again = join("teacher again", "?step=5&depth=2")
+    student.sees(step=5, depth=2)
+    again.page.wait_for_timeout(300)
+    assert "step=5" in again.page.url
+    again.page.route_web_socket(re.compile("/socket$"), lambda _: None)
+    other.put(step=6, depth=4)
+    other.sees(step=6, depth=4)
+    student.sees(step=6)
+    again.page.reload(wait_until="commit")
+    again.wait("text")
+    assert again.state()["step"] == 6  # the first picture, before the channel
+    student.sees(step=6, depth=4)
+
+
+def test_with_the_key_in_it_too(join, links):
+    student = join()
+    head, _, key = links.teacher.partition("#")
+    join("teacher two", "?step=7&depth=2")
+    student.sees(step=7, depth=2, residual=True)
+    three = join("teacher three", until="nothing")
+    three.page.goto(f"{head}#step=8&{key}", wait_until="commit")
+    three.wait("text")
+    student.sees(step=8, depth=3)
+    assert key not in three.page.url
+
+
+@pytest.mark.parametrize("query", ["", "?lang=en&projector=1", "?step=999"])
+def test_without_a_place_in_the_address_a_teacher_joins_the_class(join, query):
+    join("teacher").put(step=10, depth=2)
+    late = join("teacher two", query)
+    late.sees(step=10, depth=2)
+    join().sees(step=10, depth=2)
+
+
+def test_a_student_goes_nowhere_by_an_address(join):
+    teacher, student = join("teacher"), join("student", GUIDE)
+    student.sees(step=4, depth=3, residual=True)
+    expect(student.line).to_have_text("Following the class")
+    teacher.sees(step=4)
+
+
+def test_nor_does_somebody_with_a_wrong_key(join):
+    teacher, student = join("teacher"), join("student", "?view=links&step=9#key=wrong")
+    student.sees(step=4, view="lesson")
+    expect(student.line).to_have_text("Following the class")
+    teacher.sees(step=4)
+
+
+# ------------------------------------------------------------------- what comes ahead
+
+VIEWS = ("experiments", "wirings", "lab")
+
+
+def test_the_data_of_the_views_is_there_before_the_class_opens_them(join, page_at):
+    teacher, student = join("teacher"), join("early", until="nothing")
+    asked = lambda one, name: sum(f"/{name}." in url for url in one.requests)  # noqa: E731
+    student.page.clock.install()
+    student.reload()
+    student.page.clock.fast_forward(1500)
+    student.wait("text")
+    assert [asked(student, name) for name in VIEWS] == [0, 0, 0]
+    student.page.clock.fast_forward(7000)
+    student.page.wait_for_function(
+        "performance.getEntriesByType('resource').some(({name}) => /lab[.]/.test(name))"
+    )
+    for view in VIEWS:
+        teacher.put(view=view)
+        student.sees(view=view)
+        expect(student.page.locator(f".{view} h3").first).to_be_visible()
+    assert [asked(student, name) for name in VIEWS] == [1, 1, 1]
+
+
+def test_without_a_class_nothing_comes_ahead(page_at, links):
+    home = urlsplit(links.student)
+    lesson = page_at(at=f"{home.scheme}://{home.netloc}/", until="nothing")
+    lesson.page.clock.install()
+    lesson.page.reload(wait_until="commit")
+    lesson.wait("text")
+    lesson.page.clock.fast_forward(9000)
+    lesson.wait("linked")
+    assert not any(f"/{name}." in url for url in lesson.requests for name in VIEWS)
 
 
 def test_two_tabs_of_a_teacher_end_at_the_same_place(join):

@@ -308,9 +308,9 @@ def test_going_there_and_back_changes_nothing(page_at):
 SCENES = """() => {
   const seen = (part) => [...document.querySelectorAll(part)]
     .filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect());
+  const edges = ({top, bottom}) => [Math.round(top), Math.round(bottom)];
   return {words: seen(".scene-words").map(({height}) => Math.round(height)),
-    wiring: seen(".scene-picture").map(({top, bottom}) => [top, bottom].map(Math.round)),
-    dock: seen(".dock")[0].top};
+    wiring: seen(".scene-picture").map(edges), dock: seen(".dock")[0].top};
 }"""
 ARCS, NO_ARCS = (3, 9, 15), (1, 2, 4, 5, 7, 20)
 
