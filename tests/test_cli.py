@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -533,3 +534,31 @@ def test_an_address_of_this_machine_is_reached_as_localhost(address):
     assert url(serving, 5006) == "http://localhost:5006/"
     own = ["127.0.0.1:5006", "localhost:5006"]
     assert origins(serving, 5006) == [*own, "lesson.example:80"]
+
+
+STOPPED = """
+import signal, sys, weakref
+from residual_stream import cli, server
+
+def stop():
+    # what a callback of this kind raises is swallowed by Python
+    gone = {1, 2}
+    reference = weakref.ref(gone, lambda _: signal.raise_signal(int(sys.argv[1])))
+    del gone
+
+def serve(*arguments, serve=server.serve):
+    served = serve(*arguments)
+    served.io_loop.call_later(0, stop)
+    return served
+
+server.serve = serve
+sys.exit(cli.main(["serve", "--port", "0"]))
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_server_stops_when_told_to_whatever_it_is_doing(name):
+    number = str(int(signal.Signals[name]))
+    done = finished(sys.executable, "-c", STOPPED, number)
+    assert (done.status, done.err) == (0, "")
+    assert re.fullmatch(r"Residual Stream is served at http://\S+\n", done.text)

@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -172,16 +173,18 @@ def run_until_stopped(
 
     close:  what is to be done in its loop in the end.
     """
+    loop: Any = server.io_loop  # asyncio's loop within it has no type
     server.start()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
+    # no exception: raised within a weak reference's callback it would be swallowed
+    stop_soon = partial(loop.asyncio_loop.call_soon_threadsafe, loop.stop)
+    for stopping in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stopping, lambda *_: stop_soon())
     try:
-        server.io_loop.start()
-    except KeyboardInterrupt:
-        pass
+        loop.start()
     finally:
         server.stop()
         if close:
-            server.io_loop.run_sync(close)
+            loop.run_sync(close)
 
 
 def application(publication: Publication, language: str, links: Any) -> Application:
