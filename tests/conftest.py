@@ -77,6 +77,8 @@ OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce", "locale": "en-US"}
 
 # how far a page is waited for: its text, its pictures too, and Python's answer
 UNTIL = ("text", "drawn", "linked")
+# the first of the scripts that follow a page's text; the others wait for it
+LATE = "*/bokeh.*.js*"
 LIVE = """async ({until, patience}) => {
   const waiting = async () => {
     const page = await globalThis.ResidualStream?.page;
@@ -115,10 +117,19 @@ class LessonPage:
         on("websocket", lambda socket: self._asked(socket.url))
         on("requestfailed", self._failed)
         on("response", self._answered)
+        self._devtools = self.page.context.new_cdp_session(self.page)
 
     def open(self, url: str, until: str) -> "LessonPage":
-        """Go there and wait; not at all for another page that holds the lesson."""
+        """Go there and wait; not at all for another page that holds the lesson.
+
+        A page of which no more than the text is asked for gets its late scripts when
+        more is waited for, so that no test hangs on how soon they come.
+        """
         self.leave()
+        if until == "text":
+            self._devtools.send("Fetch.enable", {"patterns": [{"urlPattern": LATE}]})
+        else:
+            self._devtools.send("Fetch.disable")
         self.home = re.match(r"\w+://[^/]*/", url)[0]
         self.forgiven = ()
         self.requests.clear()
@@ -140,6 +151,8 @@ class LessonPage:
         self.wait("linked")
 
     def wait(self, until: str) -> None:
+        if until != "text":
+            self._devtools.send("Fetch.disable")  # what was held goes on
         missing = self.page.evaluate(LIVE, {"until": until, "patience": 20_000})
         assert missing is None, f"{self.page.url} still waits for {missing}"
 
@@ -284,6 +297,8 @@ def pages(browser: Any) -> Callable[..., LessonPage]:
         if key not in made:
             context = browser.new_context(**{**OPTIONS, **options})
             context.set_default_timeout(10_000)
+            # a server may first compute what it serves
+            context.set_default_navigation_timeout(30_000)
             made[key] = LessonPage(context.new_page())
         return made[key]
 
@@ -297,9 +312,10 @@ def page_at(
     """Open the lesson with a query, live; whatever goes wrong there fails the test.
 
     at:       another server's URL, or a file's.
-    until:    how far to wait: "text", "drawn" if no Python is behind it, "linked",
-              or "nothing" for another page that only holds the lesson; a module's
-              own UNTIL says what is usual there.
+    until:    how far to wait: "text" (a served page goes no further by itself),
+              "drawn" if no Python is asked for, "linked", or "nothing" for another
+              page that only holds the lesson; a module's own UNTIL says what is
+              usual there.
     options:  of the browser context, e.g. viewport=PHONE.
     """
     usual = getattr(request.module, "UNTIL", "linked")

@@ -15,6 +15,7 @@ from residual_stream.page.component import StateLink
 from residual_stream.page.publication import publish
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 
+UNTIL = "text"
 START = {
     "view": "lesson",
     "step": 1,
@@ -112,7 +113,7 @@ def learner(page_at, classroom):
 
     def come(query="", **options):
         before = len(classroom.messages)
-        lesson = page_at(query, at=classroom.url, **options)
+        lesson = page_at(query, at=classroom.url, until="linked", **options)
         soon(lambda: len(classroom.messages) > before)
         classroom.messages.clear()
         return lesson
@@ -307,7 +308,7 @@ def test_the_theme_is_kept_for_the_next_visit(page_at):
     dark = lesson.page.evaluate(paper)
     assert light != dark
     lesson.page.reload(wait_until="commit")
-    lesson.wait_live()
+    lesson.wait("text")
     assert lesson.page.evaluate(paper) == dark
     assert "theme" not in lesson.page.url
     lesson.page.get_by_role("combobox", name="Theme").select_option("light")

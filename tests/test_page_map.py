@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from residual_stream import depth_map, run
 from residual_stream.explain import number
 
+UNTIL = "drawn"
 SLATE, GREEN, RED = "#475569", "#15803d", "#b91c1c"
 DARK = {SLATE: "#94a3b8", GREEN: "#4ade80", RED: "#f87171"}
 WORDS = ("by", "the", "river", "bank")

@@ -198,7 +198,8 @@ def test_the_text_and_its_picture_do_not_wait_for_bokeh(page_at, pages):
         held.append(route)
 
     page.route("**/bokeh.*.js", hold)
-    lesson = page_at("?step=6", until="text", service_workers="block")
+    lesson = page_at("?step=6", until="nothing", service_workers="block")
+    lesson.wait("text")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("r")
     expect(lesson.region("Step")).to_contain_text("Step 7 of 20")

@@ -12,6 +12,7 @@ from residual_stream.page.publication import Publication, publish
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 from residual_stream.prose import Section
 
+UNTIL = "drawn"
 PARTS = ("ln1.normalized", "attn_out", "resid_mid", "ln2.normalized", "mlp_out")
 SOURCE = Path(block.__file__).read_text(encoding="utf-8").splitlines()
 WORDS = ("by", "the", "river", "bank")
