@@ -20,51 +20,56 @@ PLACES = """(parts) => parts.map((one) => {
   return [Math.round(top), Math.round(bottom)];
 })"""
 
+START = {"view": "lesson", "residual": True, "compare": False, "projector": True}
 STATES = {
-    "attention": "?step=3&depth=6&lang=ja",
-    "add": "?step=7&depth=3&lang=en",
-    "residual off": "?step=38&depth=6&residual=off&lang=en",
-    "deep": "?step=74&depth=12&lang=ja",
+    "attention": {"step": 3, "depth": 6, "language": "ja"},
+    "add": {"step": 7, "depth": 3, "language": "en"},
+    "residual off": {"step": 38, "depth": 6, "residual": False, "language": "en"},
+    "deep": {"step": 74, "depth": 12, "language": "ja"},
 }
 
 
-@pytest.mark.parametrize("query", STATES.values(), ids=STATES)
 @pytest.mark.parametrize("screen", [SCREEN, {"width": 1280, "height": 720}], ids=str)
-def test_sentence_scene_and_map_stand_on_one_screen(page_at, query, screen):
-    lesson = page_at(f"{query}&projector=1", viewport=screen)
-    _, (_, scene), (top, bottom), (_, numbers), (dock, end) = lesson.page.evaluate(
-        PLACES, PARTS
-    )
-    assert scene <= top < bottom
-    assert numbers <= dock  # the blocks' numbers are above the controls
-    assert end <= screen["height"]
-    scrolls = "document.documentElement.scrollHeight"
-    assert lesson.page.evaluate(scrolls) <= screen["height"] + 1
-    # the depth map still has a height to speak of
-    height = lesson.page.locator(".depth-map-stage").bounding_box()["height"]
-    assert height > 0.13 * screen["height"]
+def test_sentence_scene_and_map_stand_on_one_screen(page_at, screen):
+    lesson = page_at("?projector=1", viewport=screen)
+    for name, state in STATES.items():
+        lesson.put(**START | state)
+        _, (_, scene), (top, bottom), (_, numbers), (dock, end) = lesson.page.evaluate(
+            PLACES, PARTS
+        )
+        assert scene <= top < bottom, name
+        assert numbers <= dock, name  # the blocks' numbers are above the controls
+        assert end <= screen["height"], name
+        scrolls = "document.documentElement.scrollHeight"
+        assert lesson.page.evaluate(scrolls) <= screen["height"] + 1, name
+        # the depth map still has a height to speak of
+        height = lesson.page.locator(".depth-map-stage").bounding_box()["height"]
+        assert height > 0.13 * screen["height"], name
 
 
-EVERYWHERE = STATES | {
-    "compare": "?step=9&compare=1",
-    "experiment": "?view=experiments&experiment=F3",
-    "list": "?view=experiments&lang=ja",
-    "lab": "?view=lab",
+ELSEWHERE = {
+    "compare": ({"step": 9, "compare": True, "language": "en"}, ".compare-sides"),
+    "experiment": ({"view": "experiments", "experiment": "F3"}, ".experiments-title"),
+    "list": ({"view": "experiments", "language": "ja"}, ".experiments-open"),
+    "lab": ({"view": "lab", "language": "en"}, ".lab-pattern .number"),
 }
+EVERYWHERE = {n: (state, "#step") for n, state in STATES.items()} | ELSEWHERE
 
 
-@pytest.mark.parametrize("query", EVERYWHERE.values(), ids=EVERYWHERE)
-def test_no_type_is_smaller_than_24_px(page_at, query):
-    lesson = page_at(f"{query}&projector=1", viewport=SCREEN)
-    lesson.page.locator("main").get_by_role("button").nth(1).wait_for()
-    sizes = lesson.page.evaluate(SIZES)
-    assert len(sizes) > 15
-    assert [pair for pair in sizes if pair[1] < 24] == []
-    # what Bokeh writes is in the map's own type
-    texts = lesson.page.evaluate("""() => Bokeh.documents.flatMap((one) =>
-      [...one._all_models.values()].filter((model) => model.name === "texts")
-        .map((model) => model.glyph.text_font_size.value))""")
-    assert all(float(size.removesuffix("px")) >= 24 for size in texts)
+def test_no_type_is_smaller_than_24_px(page_at):
+    lesson = page_at("?projector=1&lang=en", until="linked", viewport=SCREEN)
+    for name, (state, there) in EVERYWHERE.items():
+        lesson.put(**START | {"experiment": ""} | state)
+        lesson.page.locator(there).first.wait_for()
+        lesson.wait("drawn")
+        sizes = lesson.page.evaluate(SIZES)
+        assert len(sizes) > 15, name
+        assert [pair for pair in sizes if pair[1] < 24] == [], name
+        # what Bokeh writes is in the map's own type
+        texts = lesson.page.evaluate("""() => Bokeh.documents.flatMap((one) =>
+          [...one._all_models.values()].filter((model) => model.name === "texts")
+            .map((model) => model.glyph.text_font_size.value))""")
+        assert all(float(size.removesuffix("px")) >= 24 for size in texts), name
 
 
 def test_a_key_and_a_button_switch_it_and_the_link_keeps_it(page_at):
