@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from playwright.sync_api import expect
 
 from chromium import FLAGS, executable
 from residual_stream import Example, Trace, run
@@ -72,7 +73,9 @@ def deep_trace_off(example: Example) -> Trace:
 
 COMMANDS = Path(sys.executable).parent
 SERVED_AT = re.compile(r"https?://[\w.:\[\]-]+/\S*")
+PATIENCE = 20_000  # ms; on a busy machine a page can take seconds
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+expect.set_options(timeout=PATIENCE)
 OPTIONS = {"viewport": WIDE, "reduced_motion": "reduce", "locale": "en-US"}
 
 # how far a page is waited for: its text, its pictures too, and Python's answer
@@ -153,7 +156,7 @@ class LessonPage:
     def wait(self, until: str) -> None:
         if until != "text":
             self._devtools.send("Fetch.disable")  # what was held goes on
-        missing = self.page.evaluate(LIVE, {"until": until, "patience": 20_000})
+        missing = self.page.evaluate(LIVE, {"until": until, "patience": PATIENCE})
         assert missing is None, f"{self.page.url} still waits for {missing}"
 
     def put(self, **change: Any) -> None:
@@ -296,7 +299,7 @@ def pages(browser: Any) -> Callable[..., LessonPage]:
         key = json.dumps(options, sort_keys=True)
         if key not in made:
             context = browser.new_context(**{**OPTIONS, **options})
-            context.set_default_timeout(10_000)
+            context.set_default_timeout(PATIENCE)
             # a server may first compute what it serves
             context.set_default_navigation_timeout(30_000)
             made[key] = LessonPage(context.new_page())

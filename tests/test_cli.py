@@ -73,8 +73,11 @@ def started(*command: str, **options) -> subprocess.Popen[bytes]:
 
 
 def finished(*command: str, **options) -> Called:
-    process = started(*command, **options)
-    out, err = process.communicate(timeout=30)
+    with started(*command, **options) as process:
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     return Called(process.returncode, out or b"", (err or b"").decode())
 
 

@@ -25,7 +25,6 @@ view""",
     """view.state.step = 5
 print(view.state.step, view.state.token)""",
 )
-PATIENCE = 20_000  # Bokeh is loaded first, or missed for six seconds
 # Panel's script says where it learnt about the keys; the others name no place to go to
 NAMES_ONLY = (
     "https://jupyterlab.readthedocs.io/",
@@ -208,7 +207,7 @@ def test_a_notebook_opened_later_shows_the_component(cells, opened):
     """Panel's scripts are in its first output; no Python is there."""
     url, lesson = opened(cells[1])
     step = lesson.region("Step")
-    expect(step).to_contain_text("Step 4 of 38", timeout=PATIENCE)
+    expect(step).to_contain_text("Step 4 of 38")
     lesson.button("Next").click()
     expect(step).to_contain_text("Step 5 of 38")
     expect(lesson.page.locator("iframe")).to_have_count(0)
@@ -222,7 +221,7 @@ def test_where_panel_is_not_loaded_the_frame_takes_the_place(cells, opened):
     expect(frame).to_be_hidden()
     inside = lesson.page.frame_locator("iframe")
     step = inside.get_by_role("region", name="Step", exact=True)
-    expect(step).to_contain_text("Step 4 of 38", timeout=PATIENCE)
+    expect(step).to_contain_text("Step 4 of 38")
     expect(frame).to_be_visible()
     inside.get_by_role("button", name="Next", exact=True).click()
     expect(step).to_contain_text("Step 5 of 38")
