@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from class_browser import Somebody
-from conftest import OPTIONS, PHONE, serving
+from conftest import OPTIONS, PATIENCE, PHONE, serving
 
 START = {
     "view": "lesson",
@@ -49,7 +49,7 @@ def browsers(browser):
         key = name + json.dumps(options, sort_keys=True)
         if key not in made:
             context = browser.new_context(**{**OPTIONS, **options})
-            context.set_default_timeout(5000)
+            context.set_default_timeout(PATIENCE)
             made[key] = Somebody(context.new_page())
         return made[key]
 
