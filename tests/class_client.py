@@ -70,7 +70,9 @@ class ClassClient:
 
     async def next(self) -> Message | None:
         """The next message; None when the channel has been closed."""
-        text = await asyncio.wait_for(self.socket.read_message(), PATIENCE)
+        # asyncio.wait_for may lose a cancellation in Python 3.11
+        async with asyncio.timeout(PATIENCE):
+            text = await self.socket.read_message()
         if text is None:
             return None
         message = json.loads(text)

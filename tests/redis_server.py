@@ -1,10 +1,12 @@
 """A Redis of the tests' own, on a free port of loopback, that they may mistreat."""
 
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,20 @@ from redis import Redis
 from redis.exceptions import ConnectionError
 
 PATIENCE = 10
+
+
+def lasting_port() -> int:
+    """A port that is free, also after a server there has been stopped for a while.
+
+    It is below those that systems give to connections: who tries again and again to
+    reach a server that is away could be given its very port.
+    """
+    while True:
+        port = random.randrange(15_000, 32_000)  # noqa: S311
+        with socket.socket() as free, suppress(OSError):
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(("127.0.0.1", port))
+            return port
 
 
 class RedisServer:
@@ -22,9 +38,7 @@ class RedisServer:
         if program is None:
             pytest.skip("there is no redis-server here (Debian: redis-server)")
         self._program, self._folder = program, folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = lasting_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -61,7 +75,8 @@ class RedisServer:
 
     def ask(self, *command: str) -> object:
         """One command, from outside."""
-        with Redis(port=self.port, decode_responses=True, protocol=2) as redis:
+        how = {"decode_responses": True, "protocol": 2, "socket_timeout": PATIENCE}
+        with Redis(port=self.port, **how) as redis:
             return redis.execute_command(*command)
 
     def _answers(self) -> bool:

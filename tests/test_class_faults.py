@@ -17,7 +17,7 @@ from tornado.websocket import WebSocketClosedError
 from class_browser import Somebody
 from class_client import ClassClient, browser_id, run
 from conftest import OPTIONS, Served, serving
-from redis_server import RedisServer
+from redis_server import RedisServer, lasting_port
 from residual_stream.classroom.fan_out import FanOut, Outlet
 
 PATIENCE = 20
@@ -45,11 +45,13 @@ class Servers:
     def start(self, port: int = 0, *options: str) -> str:
         """The students' link of one more server."""
         stack = ExitStack()
-        command = ["residual-stream", "serve", "--port", str(port)]
+        command = ["residual-stream", "serve", "--port", str(port or lasting_port())]
         served = stack.enter_context(serving(*command, *self._options, *options))
         said = ""
         while "teacher:" not in said:
-            said += served.process.stdout.readline()
+            line = served.process.stdout.readline()
+            assert line, f"the server ended: {said}"
+            said += line
         link, self.key = re.search(r"teacher:\s+(\S+)#key=(\S+)", said).groups()
         self._running[port_of(link)] = stack, served
         return link.replace("localhost", "127.0.0.1")
@@ -312,6 +314,7 @@ def test_pages_and_a_teacher_whose_connections_break_come_back(servers, link):
                     await teacher.set(step=step)
                     network.cut()
                     await until(lambda: teacher._client, "the teacher is back")
+                await all_at(5, teacher, near, far)
                 await teacher.set(step=9, residual=False)
                 await all_at(9, teacher, near, far)
                 assert far.state["residual"] is False
@@ -407,17 +410,19 @@ def test_a_killed_server_goes_on_from_its_file(servers, link, keeping):
             await ann.choose(option)
             await until(lambda: teacher.n_votes == 1, "a vote")
             await asyncio.sleep(0.4)  # it is in the file
+            await teacher.set(step=6)
+            await all_at(6, teacher, ann, ben)
             await ben.choose(other)
             servers.kill(link)  # his vote is not yet
             await asyncio.to_thread(servers.start, port_of(link), *keeping)
             await until(lambda: min(ann.welcomes, ben.welcomes) == 2, "they are back")
-            await all_at(5, teacher, ann, ben)
+            await all_at(6, teacher, ann, ben)
             await until(lambda: teacher.n_votes == 2, "both votes")
-            await teacher.set(step=6)
+            await teacher.set(step=7)
             await teacher.say("reveal", poll=ann.poll["id"])
             await until(lambda: ben.poll["stage"] == "revealed", "revealed")
             assert ben.poll["counts"] | {option: 1, other: 1} == ben.poll["counts"]
-            await all_at(6, teacher, ann, ben)
+            await all_at(7, teacher, ann, ben)
 
     run(lesson())
 
