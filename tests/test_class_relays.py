@@ -18,7 +18,7 @@ from residual_stream.classroom.messages import Message
 from residual_stream.classroom.opening import Class
 from residual_stream.classroom.redis_address import try_redis
 from residual_stream.classroom.redis_relay import RedisRelay
-from residual_stream.classroom.relay import OneProcess, Relay
+from residual_stream.classroom.relay import OneProcess, Relay, kept_room, write_room
 from residual_stream.classroom.room import CLOSED, REVEALED, Poll, Room
 from residual_stream.lesson_file import LessonError
 from residual_stream.page.publication import Publication, publish
@@ -275,6 +275,7 @@ def test_a_class_goes_on_while_its_store_is_away(relay, store):
     go_through(after, relay())
 
 
+@pytest.mark.parametrize("relay", KINDS[1:], indirect=True)
 def test_nobody_hears_of_a_class_of_another_name(relay):
     async def part(one: Process) -> None:
         one.step(5)
@@ -312,6 +313,21 @@ def test_a_state_file_that_holds_something_else_is_refused_at_the_start(tmp_path
     with pytest.raises(LessonError, match=r"--state-file .*name another file"):
         Class(state_file=file).relay(ROOM)
     assert file.read_text() == text
+
+
+def test_a_state_file_of_another_class_is_not_written_over(tmp_path):
+    file = tmp_path / "state"
+    room = Room("earlier")
+    room.apply("state", {"step": 5}, 1)
+    write_room(file, room)
+    kept = file.read_text()
+    with pytest.raises(
+        LessonError, match=r"holds the room earlier; add --room earlier"
+    ):
+        Class(state_file=file).relay(ROOM)
+    assert file.read_text() == kept
+    assert kept_room(file) == "earlier"
+    assert kept_room(tmp_path / "none") == kept_room(None) == ""
 
 
 def test_a_state_file_that_can_t_be_written_is_refused_at_the_start(tmp_path):

@@ -26,9 +26,9 @@ from residual_stream.classroom.keys import (
     new_room,
 )
 from residual_stream.classroom.limits import Allowance, Limits
-from residual_stream.classroom.opening import Class, host_in_network
+from residual_stream.classroom.opening import Class, host_in_network, open_class
 from residual_stream.classroom.presence import PROCESS_LOST_AFTER, Presence, status_of
-from residual_stream.classroom.relay import OneProcess
+from residual_stream.classroom.relay import OneProcess, write_room
 from residual_stream.classroom.room import CLOSED, REVEALED, Poll, Room
 from residual_stream.classroom.shared_state import adopted
 from residual_stream.classroom.votes_csv import votes_csv
@@ -500,3 +500,25 @@ def test_ever_new_names_do_not_vote_without_end():
         await teacher.leave()
 
     in_class(stuff, browsers=3)
+
+
+def test_who_is_long_silent_holds_no_seat():
+    async def fall_silent(classroom, link):
+        pages = [await ClassClient.join(link) for _ in range(2)]
+        assert classroom.attendance.is_full()
+        await asyncio.sleep(0.4)
+        assert not classroom.attendance.is_full()
+        pages.append(await ClassClient.join(link))
+        for page in pages:
+            await page.leave()
+
+    in_class(fall_silent, browsers=2, quiet_after=0.1)
+
+
+def test_a_class_goes_on_in_the_room_of_its_state_file(tmp_path, publication):
+    file = tmp_path / "state"
+    write_room(file, Room("earlier"))
+    opened = open_class(publication, Class(state_file=file))
+    assert opened.classroom.room.name == "earlier"
+    other = open_class(publication, Class(state_file=tmp_path / "none"))
+    assert len(other.classroom.room.name) == 6

@@ -173,7 +173,9 @@ def _add_class(parser: Parser) -> None:
         help="open a room: what the teacher does, every browser in it follows",
     )
     group.add_argument(
-        "--room", metavar="NAME", help="its name in the links; by default made up"
+        "--room",
+        metavar="NAME",
+        help="its name in the links; by default that of the state file, or made up",
     )
     group.add_argument(
         "--key-file",

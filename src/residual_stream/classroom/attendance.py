@@ -8,6 +8,7 @@ from residual_stream.classroom.fan_out import Outlet
 from residual_stream.classroom.limits import Allowance, Limits
 from residual_stream.classroom.presence import TEACHING, Presence, status_of
 
+GONE_AFTER = 3  # times as long silent as a quiet page
 REMEMBERED = 5  # times as many browsers as there can be at once
 
 
@@ -55,8 +56,12 @@ class Attendance:
         return [seat for seat in self.seats if seat.is_teacher]
 
     def is_full(self) -> bool:
-        """Whether no further page can come in."""
-        return len(self.seats) >= self._limits.browsers
+        """Whether no further page can come in; one that is long silent has left."""
+        most = self._limits.browsers
+        if len(self.seats) < most:
+            return False
+        since = self._clock() - GONE_AFTER * self._limits.quiet_after
+        return sum(seat.heard_at > since for seat in self.seats) >= most
 
     def add(self, outlet: Outlet) -> Seat:
         """A seat for a page that has not said yet who it is."""

@@ -13,7 +13,7 @@ from residual_stream.classroom.classroom import Classroom
 from residual_stream.classroom.handlers import CLASS_AT
 from residual_stream.classroom.keys import checked_room, kept_key, new_key, new_room
 from residual_stream.classroom.limits import Limits
-from residual_stream.classroom.relay import OneProcess, Relay, try_room
+from residual_stream.classroom.relay import OneProcess, Relay, kept_room, try_room
 from residual_stream.classroom.room import Room
 from residual_stream.lesson_file import LessonError
 from residual_stream.page.publication import Publication
@@ -29,7 +29,8 @@ SOMEWHERE = ("192.0.2.1", 9)
 class Class:
     """What a teacher sets of a class.
 
-    room:        the name in its address; "" makes one up.
+    room:        the name in its address; "" takes the one of the state file, or makes
+                 one up.
     key_file:    where the teacher's key is kept; None makes one for this run.
     state_file:  where state and votes are kept; None keeps them in memory.
     redis:       the address of a Redis that several servers share; "" for none.
@@ -110,7 +111,8 @@ def open_class(publication: Publication, settings: Class) -> Opened:
 
     raises  LessonError, one line, for a name, a file or an address that can't be used.
     """
-    room = checked_room(settings.room) if settings.room else new_room()
+    kept = settings.room or kept_room(settings.state_file)
+    room = checked_room(kept) if kept else new_room()
     key = new_key() if settings.key_file is None else kept_key(settings.key_file)
     relay = settings.relay(room)
     return Opened(Classroom(room, key, publication, relay, settings.limits), key)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from residual_stream.classroom.keys import checked_room
 from residual_stream.classroom.room import Room
 from residual_stream.lesson_file import LessonError
 
@@ -124,21 +125,36 @@ def read_room(file: Path | None, room: Room) -> None:
 
     raises  LessonError, one line, if the file can't be read or holds something else.
     """
+    name = kept_room(file, room)
+    if name not in ("", room.name):  # or its votes would be written over
+        raise LessonError(
+            f"--state-file {str(file)!r}: holds the room {name}; add --room {name} or "
+            "name another file"
+        )
+
+
+def kept_room(file: Path | None, room: Room | None = None) -> str:
+    """The name of the room in a file; "" if there is none yet.
+
+    room:   goes on from the file, if it is the one.
+    raises  LessonError, one line, if the file can't be read or holds something else.
+    """
     if file is None:
-        return
+        return ""
     try:
-        text = file.read_text(encoding="utf-8")
-        data = json.loads(text)
-        if data["room"] == room.name:  # another class may have used the file
+        data = json.loads(file.read_text(encoding="utf-8"))
+        name = checked_room(data["room"])
+        if room and name == room.name:
             room.adopt(data)
     except FileNotFoundError:
-        return
+        return ""
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = getattr(error, "strerror", None) or "does not hold a class's room"
         raise LessonError(
             f"--state-file {str(file)!r}: {reason}; name another file, or one that "
             "does not exist"
         ) from None
+    return name
 
 
 def try_room(file: Path | None, room: Room) -> None:
