@@ -541,6 +541,45 @@ def test_the_bar_leaves_scene_and_map_on_a_projectors_screen(join):
     assert min(sizes) >= 24
 
 
+STORE_AWAY = json.dumps({"type": "store", "ok": False})
+
+
+def store_goes_away(socket) -> None:
+    """A stub between a page and its server, which tells of a store that is away."""
+    server = socket.connect_to_server()
+    socket.on_message(server.send)
+
+    def hear(text: str) -> None:
+        socket.send(text)
+        if '"welcome"' in text:
+            socket.send(STORE_AWAY)
+
+    server.on_message(hear)
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_a_notice_stands_in_the_bars_own_line(join, ui, links, language):
+    """So it covers nothing of the map, and on a phone no more than two lines."""
+    join("teacher")
+    options = {"viewport": {"width": 1280, "height": 800}}
+    teacher = join(f"teacher {language}", **options)
+    page = teacher.page
+    page.route_web_socket(re.compile("/socket$"), store_goes_away)
+    page.goto(f"{links.student}?lang={language}")
+    teacher.wait("drawn")
+    notice = page.locator(".class-notice")
+    expect(notice).to_contain_text(ui["class_store_away"][language])
+    numbers = page.locator(".depth-map-blocks").bounding_box()
+    bar = page.locator(".class-bar").bounding_box()
+    assert numbers["y"] + numbers["height"] <= bar["y"]
+    page.set_viewport_size(PHONE)
+    across = notice.bounding_box()
+    assert (across["x"], across["width"]) == (0, PHONE["width"])
+    assert across["height"] < 60
+    notice.get_by_role("button").click()
+    expect(notice).to_be_hidden()
+
+
 def test_the_bar_is_not_printed(join):
     student = join()
     expect(student.line).to_be_visible()

@@ -11,8 +11,8 @@ export function createClassBar(context) {
   const vote = createClassVoteLine(context);
   const invite = createClassInvite(context);
   const follow = h("button", { type: "button", class: "button button-small class-follow", click: () => (classroom.get().following ? classroom.letGo() : classroom.comeBack()) });
-  const inner = h("div", { class: "class-inner" }, vote.element, line, h("div", { class: "class-acts" }, follow, invite.button));
-  const element = h("section", { class: "class-bar" }, notice.element, inner, invite.element);
+  const inner = h("div", { class: "class-inner" }, notice.element, vote.element, line, h("div", { class: "class-acts" }, follow, invite.button));
+  const element = h("section", { class: "class-bar" }, inner, invite.element);
 
   function update() {
     const room = classroom.get();
@@ -57,7 +57,7 @@ function sayClass(words, { role, following, connection, counts }) {
 function createClassNotice({ classroom, words }) {
   const text = h("span", {});
   const close = h("button", { type: "button", class: "button button-small", click: dismiss });
-  const element = h("p", { class: "class-notice", hidden: true }, text, close);
+  const element = h("div", { class: "class-notice", hidden: true }, text, close);
   let dismissed = "";
 
   const key = () => {

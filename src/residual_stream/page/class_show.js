@@ -12,7 +12,7 @@ export function createClassShow(context) {
   const heading = h("h3", { class: "visually-hidden" });
   const said = h("p", { class: "links-said" });
   const show = h("button", { type: "button", class: "button button-main", click: go, "data-control": "links-show" });
-  const element = h("div", { class: "links-result" }, heading, said, h("div", { class: "links-acts" }, show));
+  const element = h("div", { class: "links-result class-show" }, heading, said, h("div", { class: "links-acts" }, show));
   let settings = null;
 
   function go() {
