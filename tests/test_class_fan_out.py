@@ -10,6 +10,7 @@ from tornado.testing import bind_unused_port
 from tornado.web import Application
 from tornado.websocket import WebSocketHandler, websocket_connect
 
+from class_client import run
 from residual_stream.classroom.fan_out import AT_ONCE, FanOut, Outlet, frame
 from residual_stream.classroom.handlers import hold_little
 
@@ -146,7 +147,7 @@ def test_tornados_own_client_reads_the_frames():
         await server.close_all_connections()
         return got
 
-    assert asyncio.run(asyncio.wait_for(heard(), 10)) == said
+    assert run(asyncio.wait_for(heard(), 10)) == said
 
 
 # ------------------------------------------------------------------ a slow page
@@ -162,7 +163,7 @@ def test_a_slow_page_gets_the_newest_and_no_queue():
         await way.drain()
         return texts(way.sent)
 
-    assert asyncio.run(sent()) == ["one", "three"]
+    assert run(sent()) == ["one", "three"]
 
 
 def test_a_frame_that_goes_in_parts_stays_whole():
@@ -175,7 +176,7 @@ def test_a_frame_that_goes_in_parts_stays_whole():
         await way.drain()
         return texts(way.sent)
 
-    assert asyncio.run(sent()) == ["one", "two"]
+    assert run(sent()) == ["one", "two"]
 
 
 def test_nothing_overtakes_the_rest_of_a_frame():
@@ -188,7 +189,7 @@ def test_nothing_overtakes_the_rest_of_a_frame():
         await way.drain()
         return texts(way.sent)
 
-    assert asyncio.run(sent()) == ["one", "answer"]
+    assert run(sent()) == ["one", "answer"]
 
 
 def test_a_slow_page_gets_every_answer_in_its_turn():
@@ -203,7 +204,7 @@ def test_a_slow_page_gets_every_answer_in_its_turn():
         await way.drain()
         return texts(way.sent)
 
-    assert asyncio.run(sent()) == ["one", "answer", "answer", "three"]
+    assert run(sent()) == ["one", "answer", "answer", "three"]
 
 
 def test_a_page_is_not_told_twice_what_it_has():
@@ -215,7 +216,7 @@ def test_a_page_is_not_told_twice_what_it_has():
             outlet.show(state, 0)
         return texts(way.sent)
 
-    assert asyncio.run(sent()) == ["two"]
+    assert run(sent()) == ["two"]
 
 
 def test_only_what_is_sent_counts_as_a_sign_of_life():
@@ -226,7 +227,7 @@ def test_only_what_is_sent_counts_as_a_sign_of_life():
         outlet.show(TWO, 3)  # waits
         return outlet.used_at
 
-    assert asyncio.run(used()) == 2
+    assert run(used()) == 2
 
 
 def test_a_page_that_reads_nothing_holds_little_that_is_old():
@@ -252,7 +253,7 @@ def test_a_page_that_reads_nothing_holds_little_that_is_old():
         page.close()
         return texts(got)
 
-    found = asyncio.run(sent())
+    found = run(sent())
     assert found == sorted(found)
     assert 1 < len(found) < 60
 
@@ -270,7 +271,7 @@ def test_every_page_ends_on_the_newest_also_of_changes_during_a_round():
         await at_rest(fan_out)
         return [texts(way.sent) for way in ways]
 
-    for found in asyncio.run(sent()):
+    for found in run(sent()):
         assert found[-1] == "19"
         assert found == sorted(set(found)), "in order, none twice"
 
@@ -287,7 +288,7 @@ def test_a_change_during_a_round_goes_on_from_there():
         await at_rest(fan_out)
         return [texts(way.sent) for way in ways]
 
-    found = asyncio.run(sent())
+    found = run(sent())
     assert found.count(["one", "two"]) == AT_ONCE - 1
     assert found.count(["two"]) == PAGES - AT_ONCE + 1
 
@@ -305,7 +306,7 @@ def test_a_page_that_comes_during_a_round_gets_what_follows():
         await at_rest(fan_out)
         return texts(late.sent)
 
-    assert asyncio.run(sent()) == ["two"]
+    assert run(sent()) == ["two"]
 
 
 @pytest.mark.parametrize("how", ["slow", "closed", "lost", "gone"])
@@ -323,7 +324,7 @@ def test_one_page_does_not_keep_the_others_from_the_newest(how):
             await at_rest(fan_out)
         return [texts(way.sent) for way in ways], odd
 
-    found, odd = asyncio.run(sent())
+    found, odd = run(sent())
     assert found == [["one", "two"]] * PAGES
     assert odd.sent == b""
     assert len(odd.kept) == (1 if how == "slow" else 0)
@@ -341,5 +342,5 @@ def test_a_page_that_goes_while_it_is_sent_something_is_sent_no_more():
         outlet.send(ANSWER, 0)
         return way
 
-    way = asyncio.run(sent())
+    way = run(sent())
     assert (way.sent, len(way.kept)) == (b"", 1)

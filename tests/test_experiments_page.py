@@ -1,5 +1,7 @@
 """Predict, run, see: every experiment played in the page, in both languages."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -114,6 +116,7 @@ def test_the_first_prediction_is_kept_until_it_is_cleared(page_at, ui):
     lesson.page.locator(".experiments-back").click()
     done = lesson.page.locator(".experiments-foot")
     assert "1 of 10" in done.inner_text()
+    expect(lesson.page).not_to_have_url(re.compile("experiment="))  # it follows soon
     lesson.page.reload()
     lesson.wait_live()
     mark = lesson.page.locator(".experiments-done")
