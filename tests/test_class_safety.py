@@ -20,7 +20,6 @@ from tornado.websocket import WebSocketClosedError
 from class_client import ClassClient, browser_id, channel, run
 from conftest import serving
 from residual_stream.classroom.keys import new_key
-from residual_stream.classroom.limits import Limits
 
 MANY = 10_000
 BROWSERS = 30
@@ -427,12 +426,3 @@ async def sort_out(held: list[socket.socket]) -> tuple[list[socket.socket], list
         except BlockingIOError:
             still.append(idle)
     return still, lines
-
-
-def test_who_connects_and_says_nothing_is_let_go(live):
-    assert Limits().hello_within <= 10  # which the test waits for
-    with closing(socket.create_connection(live.address, timeout=15)) as idle:
-        idle.sendall(UPGRADE.format(*live.address).encode())
-        assert b"101" in idle.recv(1000)
-        # a close frame with 1008
-        assert idle.recv(1000)[2:4] == (1008).to_bytes(2, "big")
