@@ -30,6 +30,7 @@ class Somebody(LessonPage):
         expect(self.page.locator(".class-bar:not(.is-away)")).to_be_visible()
 
     def reload(self) -> None:
+        self.page.wait_for_timeout(300)  # the address follows the state within that
         self.page.reload(wait_until="commit")
         self.wait("text")
         self.greeted()

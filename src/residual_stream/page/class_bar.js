@@ -32,7 +32,7 @@ export function createClassBar(context) {
   classroom.subscribe((room, previous, { origin, changed }) => {
     update();
     // who has moved a control hears first what that did
-    if (origin === "control") queueMicrotask(() => context.announceToo(line.textContent));
+    if (origin === "control" && changed.includes("following")) queueMicrotask(() => context.announceToo(line.textContent));
     else if (changed.includes("isKeyRefused") && room.isKeyRefused) context.announce(words.say("class_key_wrong"));
     else if (changed.includes("following") || (changed.includes("connection") && previous.connection !== "opening")) context.announce(line.textContent);
     else if (changed.includes("poll") && vote.isShown()) context.announce(vote.said());
