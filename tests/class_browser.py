@@ -10,7 +10,7 @@ SEES = """async (wanted) => {
   const seen = () => Object.fromEntries(
     Object.keys(wanted).map((key) => [key, store.get()[key]]));
   const isThere = () => JSON.stringify(seen()) === JSON.stringify(wanted);
-  const end = performance.now() + 5000;
+  const end = performance.now() + 15000;
   while (!isThere() && performance.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -30,7 +30,6 @@ class Somebody(LessonPage):
         expect(self.page.locator(".class-bar:not(.is-away)")).to_be_visible()
 
     def reload(self) -> None:
-        self.page.wait_for_timeout(300)  # the address follows the state within that
         self.page.reload(wait_until="commit")
         self.wait("text")
         self.greeted()

@@ -180,6 +180,7 @@ def test_the_view_for_teachers_is_the_teachers_alone(join):
     teacher.put(step=6)  # goes out from there, and does not pull the teacher back
     student.sees(step=6, view="lesson")
     teacher.sees(view="links")
+    expect(teacher.page).to_have_url(re.compile("view=links"))  # it follows soon
     teacher.reload()
     teacher.sees(view="links", step=6)
     edit = "location.hash = 'view=links&step=2'"
