@@ -110,7 +110,7 @@ class ClassSocket(WebSocketHandler):
         await self.classroom.ready()
 
     def open(self, *_args: str, **_kwargs: str) -> None:
-        stream: IOStream = self.ws_connection.stream  # type: ignore
+        stream: IOStream = self.ws_connection.stream  # type: ignore[union-attr, assignment]
         hold_little(stream.socket)
         self.request.headers.clear()  # cookies too, for as long as the page is there
         if self.classroom.attendance.is_full():
