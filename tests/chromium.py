@@ -5,7 +5,9 @@ import shutil
 import sys
 from pathlib import Path
 
+# the shell first: the same engine without a browser's own pages around every window
 NAMES = (
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -20,6 +22,11 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Playwright's list is put out of force by this one: those of it that tests feel
+    # stand here again, beside two pages that a new window makes for its address bar
+    "--disable-features=PaintHolding,HttpsUpgrades,ThirdPartyStoragePartitioning,"
+    "MediaRouter,OptimizationHints,NetworkTimeServiceQuerying,"
+    "WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ]
 
 
