@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from residual_stream.experiment_fills import fill
 from residual_stream.experiments import load_experiments
 from residual_stream.fills import Place
+from residual_stream.ledger import distances
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
@@ -251,6 +253,13 @@ def blocks(source: Source, part: Part) -> int:
     return deep
 
 
+def alike(source: Source, _: Part) -> int:
+    """After which block all words have the same numbers, with the residual off."""
+    off = source.place.traces["off"]
+    apart = distances(off).max(axis=(1, 2))
+    return int(np.flatnonzero(apart > 1e-9)[-1]) + 1
+
+
 def minutes(_: Source, part: Part) -> str:
     return plan()[-1][0].partition("–")[2]
 
@@ -297,6 +306,8 @@ NUMBERS = {
         f"{MID}.finance",
     ],
     "The FFN reads a single word": [
+        "on.blocks.0.mlp.post.riverbank",
+        "on.blocks.0.mlp.post.moneybank",
         "on.blocks.0.mlp_out.geography",
         "on.blocks.0.mlp_out.identity",
     ],
@@ -322,7 +333,7 @@ NUMBERS = {
         f"{POST}.identity",
         "off.blocks.0.resid_post.identity",
     ],
-    "What has not been shown": [f"{CUT}.identity"],
+    "What has not been shown": [f"{CUT}.identity", alike],
     "F1: few blocks and many": [
         "distance(on.x[1].bank, off.x[1].bank)",
         blocks,
