@@ -1,5 +1,7 @@
 """A page of a live class in a browser."""
 
+from dataclasses import dataclass
+
 from playwright.sync_api import expect
 
 from conftest import LessonPage
@@ -18,8 +20,24 @@ SEES = """async (wanted) => {
 }"""
 
 
+# all that a page keeps, shows of the class and has of its own; the document too
+AS_IT_IS = """async () => {
+  const page = await globalThis.ResidualStream?.page;
+  if (!page) return null;
+  globalThis.born ??= crypto.randomUUID();
+  const {language, theme, projector} = page.store.get();
+  return {born, language, theme, projector, session: {...sessionStorage},
+    local: {...localStorage},
+    open: document.querySelectorAll(".class-notice:not([hidden]), dialog[open]").length
+  };
+}"""
+
+
+@dataclass
 class Somebody(LessonPage):
     """A page of the class, in a browser of its own."""
+
+    came: dict | None = None
 
     @property
     def line(self):
@@ -29,6 +47,18 @@ class Somebody(LessonPage):
         """The server has said who this is."""
         expect(self.page.locator(".class-bar:not(.is-away)")).to_be_visible()
 
+    def stays(self) -> None:
+        """Remember what this page is like before a test does anything with it."""
+        self.came = self.page.evaluate(AS_IT_IS)
+
+    def is_as_it_came(self) -> bool:
+        """Whether nothing but the class's own state has changed here."""
+        return self.came is not None and self.page.evaluate(AS_IT_IS) == self.came
+
+    def leave(self) -> None:
+        self.came = None
+        super().leave()
+
     def reload(self) -> None:
         self.page.reload(wait_until="commit")
         self.wait("text")
@@ -36,6 +66,14 @@ class Somebody(LessonPage):
 
     def sees(self, **wanted) -> None:
         assert self.page.evaluate(SEES, wanted) == wanted
+
+    def shows(self, keys) -> dict:
+        """The page's own values of some keys of its state."""
+        ask = """async (keys) => {
+          const state = (await ResidualStream.page).store.get();
+          return Object.fromEntries(keys.map((key) => [key, state[key]]));
+        }"""
+        return self.page.evaluate(ask, [*keys])
 
     def bar(self, name: str):
         return self.region("Class").get_by_role("button", name=name, exact=True)
