@@ -21,7 +21,8 @@ from chromium import FLAGS, executable
 
 N = 40
 SCREEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
-AIMS = {"paint": 40, "throttled": 80}
+# ms at the 95th percentile, on loopback
+AIMS = {"paint": 40, "throttled": 80, "answer": 50, "lab": 120}
 LAB_REST = 150  # ms that the lab's form waits for more before it asks
 
 
@@ -30,7 +31,13 @@ def p95(values: list[float]) -> float:
 
 
 def row(name: str, ours: str, aim: str = "", naive: str = "", ratio: str = "") -> None:
-    print(f"{name:<34}{ours:>20}{aim:>12}{naive:>20}{ratio:>9}", flush=True)
+    print(f"{name:<38}{ours:>20}{aim:>19}{naive:>20}{ratio:>9}", flush=True)
+
+
+def aimed(found: float, limit: float, unit: str = "ms", sign: str = "≤") -> str:
+    """An aim, and plainly whether it is missed."""
+    missed = found >= limit if sign == "<" else found > limit
+    return f"{sign} {limit:,g} {unit}{' missed' if missed else ''}"
 
 
 def times(ours: float, naive: float) -> str:
@@ -57,7 +64,7 @@ def paints(ours: Page, naive: Page) -> None:
                 throttle(naive, rate)
                 theirs = median(naive.evaluate(NAIVE_PAINT, [control, 4]))
                 other, ratio = f"{theirs:.0f} ms", times(mid, theirs)
-            row(name, f"{mid:.0f} / {high:.0f} ms", f"≤ {aim} ms", other, ratio)
+            row(name, f"{mid:.0f} / {high:.0f} ms", aimed(high, aim), other, ratio)
             row("  and the parts below", f"{median(whole):.0f} / {p95(whole):.0f} ms")
     throttle(ours, 1)
     throttle(naive, 1)
@@ -69,15 +76,22 @@ def answers(browser: Browser, url: str) -> None:
     page.wait_for_selector(".experiments-open")
     times = [*page.evaluate(ANSWERS), *page.evaluate(ANSWERS)]
     name = f"prediction → answer (n = {len(times)})"
-    row(name, f"{median(times):.0f} / {p95(times):.0f} ms", "≤ 100 ms")
+    timed(name, times, AIMS["answer"])
     page.goto(f"{url}?view=lab")
     page.evaluate(READY)
     page.wait_for_selector("[data-control=lab-depth]")
     for depth in (12, 96):
-        times = [time - LAB_REST for time in page.evaluate(LAB, [depth, N])]
-        name = f"lab, depth {depth}: asked → paint"
-        row(name, f"{median(times):.0f} / {p95(times):.0f} ms", "≤ 150 ms")
+        times = page.evaluate(LAB, [depth, N])
+        asked = [time - LAB_REST for time in times]
+        timed(f"lab, depth {depth}: recompute → paint", asked, AIMS["lab"])
+        timed(f"  with the form's rest of {LAB_REST} ms", times)
     page.context.close()
+
+
+def timed(name: str, times: list[float], aim: float | None = None) -> None:
+    high = p95(times)
+    shown = "" if aim is None else aimed(high, aim)
+    row(name, f"{median(times):.0f} / {high:.0f} ms", shown)
 
 
 # ------------------------------------------------------- what a change costs a server
@@ -152,40 +166,43 @@ def loads(browser: Browser, ours: str, naive: str) -> None:
     mine = [load(browser, ours) for _ in range(5)]
     other = [load(browser, naive) for _ in range(2)]
     for name, key, aim in (
-        ("cold load → first picture", "cold first", "≤ 500 ms"),
-        ("cold load → all live", "cold live", "≤ 1,000 ms"),
-        ("warm load → first picture", "warm first", ""),
-        ("warm load → all live", "warm live", ""),
-        ("on the wire, gzipped", "kB", "≤ 900 kB"),
-        ("  of it Bokeh's and Panel's own", "library kB", ""),
+        ("cold load → first picture", "cold first", 500),
+        ("cold load → all live", "cold live", 1000),
+        ("warm load → first picture", "warm first", None),
+        ("warm load → all live", "warm live", None),
+        ("on the wire, gzipped", "kB", 900),
+        ("  of it Bokeh's and Panel's own", "library kB", None),
     ):
         one, two = (median(found[key] for found in all_) for all_ in (mine, other))
         unit = "kB" if "kB" in key else "ms"
-        row(name, f"{one:.0f} {unit}", aim, f"{two:.0f} {unit}", times(one, two))
+        shown = "" if aim is None else aimed(one, aim, unit)
+        row(name, f"{one:.0f} {unit}", shown, f"{two:.0f} {unit}", times(one, two))
 
 
-def compared(name: str, form: str, aim: str, ours: float, naive: float) -> None:
-    row(name, form.format(ours), aim, form.format(naive), times(ours, naive))
+def compared(name: str, form: str, aim: float, ours: float, naive: float) -> None:
+    shown = aimed(ours, aim, form.rpartition(" ")[2])
+    row(name, form.format(ours), shown, form.format(naive), times(ours, naive))
 
 
 async def sessions() -> None:
     with served(naive=False, short=True) as ours, served(True, short=True) as naive:
         cpu, memory = await new_sessions(ours, N)
         slow, large = await new_sessions(naive, 4)
-        compared("a session: server CPU", "{:.0f} ms", "≤ 40 ms", cpu, slow)
-        compared("a session: memory", "{:.2f} MB", "≤ 0.2 MB", memory, large)
+        compared("a session: server CPU", "{:.0f} ms", 40, cpu, slow)
+        compared("a session: memory", "{:.2f} MB", 0.2, memory, large)
         sizes = await come_and_go(ours, 300)
         others = await come_and_go(naive, 16, every=4)
     row("RSS after 50, 100 … 300 sessions", f"{sizes[0]:.0f} … {sizes[-1]:.0f} MB")
     grown, theirs = growth(sizes), growth(others)
-    row("  growth of the last 100", f"{grown:.1f} %", "< 2 %", f"{theirs:.1f} % (8)")
+    aim = aimed(grown, 2, "%", "<")
+    row("  growth of the last 100", f"{grown:.1f} %", aim, f"{theirs:.1f} % (8)")
 
 
 def changes(page: Page, ours: Server, other: Page, naive: Server) -> None:
     (size, cpu) = change_cost(page, ours, False)
     (large, slow) = change_cost(other, naive, True)
-    compared("a change: over the websocket", "{:,.0f} B", "≤ 1,000 B", size, large)
-    compared("a change: server CPU", "{:.1f} ms", "≤ 2 ms", cpu, slow)
+    compared("a change: over the websocket", "{:,.0f} B", 1000, size, large)
+    compared("a change: server CPU", "{:.1f} ms", 2, cpu, slow)
 
 
 def main() -> None:
