@@ -1,6 +1,7 @@
 """The wheel works outside the checkout: lessons, assets and the page travel in it."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -113,3 +114,24 @@ def test_the_installed_package_finds_its_own_files(site, tmp_path):
     inside = site / "residual_stream"
     assert found[:2] == [str(inside / "lessons"), str(inside / "assets")]
     assert min(int(size) for size in found[2:]) > 1000
+
+
+def test_a_python_without_venv_is_told_in_one_line_what_to_install(tmp_path):
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(CHECKOUT / name, tmp_path)
+    bare = tmp_path / "bare-python"
+    bare.write_text(
+        "#!/bin/sh\n"
+        'case "$*" in *ensurepip*) exit 1;; *"-m venv"*) echo many lines;; esac\n'
+    )
+    bare.chmod(0o755)
+    make = ["make", "--no-print-directory", f"PYTHON={bare}", ".venv/.ready"]
+    done = subprocess.run(
+        make, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert "many lines" not in done.stdout
+    line, end = done.stderr.splitlines()
+    assert line.startswith(str(bare))
+    assert "apt install python3-venv" in line
+    assert end.startswith("make: ")
