@@ -130,7 +130,7 @@ function createSlider({ words, store, table }) {
     "data-control": "depth",
   });
   const name = h("span", {});
-  const value = h("output", {});
+  const value = h("span", { class: "setting-value" }); // an <output> would be a live region more
   const element = h("label", { class: "setting setting-depth" }, name, input, value);
 
   function update(state) {

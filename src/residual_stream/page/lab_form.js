@@ -48,7 +48,7 @@ export function createLabForm(context, { change, reset, refuse }) {
 /** A labelled slider with its value in words. */
 export function createLabSlider(context, name, highest, choose) {
   const input = h("input", { type: "range", min: 1, max: highest, step: 1, input: () => choose(Number(input.value)), "data-control": `lab-${name}` });
-  const [label, value] = [h("span", {}), h("output", {})];
+  const [label, value] = [h("span", {}), h("span", { class: "setting-value" })];
   const element = h("label", { class: "setting setting-depth lab-slider" }, label, input, value);
 
   function update(text, now, said, most = highest) {
