@@ -179,7 +179,7 @@ class LessonPage:
         return self.page.evaluate(
             """async () => {
               const {store, table} = await ResidualStream.page;
-              const {theme, connected, experiment, lab, ...state} = store.get();
+              const {theme, connected, ...state} = store.get();
               return {...state, token: table.tokens[state.token]};
             }"""
         )

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from residual_stream import Parts, run
-from residual_stream.lab import TOO_LARGE, answer, lab_data, run_settings, start
+from residual_stream.lab import (
+    TOO_LARGE,
+    answer,
+    lab_data,
+    read_text,
+    run_settings,
+    start,
+)
 from residual_stream.lab_settings import LabError, default_settings, read_settings
 from residual_stream.lesson import Lesson, load_lesson
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
@@ -250,3 +258,10 @@ def test_settings_are_frozen():
         chosen.depth = 5
     with pytest.raises(LabError):
         read_settings(LESSON.named, {"depth": 1000})
+
+
+def test_a_text_with_weights_that_a_lesson_has_not_is_refused(tmp_path):
+    text = "weights*cancelling"
+    assert read_text(LESSON, text).weights == "cancelling"
+    with pytest.raises(LabError, match="has no weights-cancelling"):
+        read_text(replace(LESSON, folder=tmp_path), text)

@@ -32,6 +32,8 @@ START = {
     "compare": False,
     "projector": False,
     "hide": [],
+    "experiment": "",
+    "lab": "",
 }
 
 # the picture's path as a square of 0 and 1 with its quiet zone, once it is the link's

@@ -172,6 +172,18 @@ def test_a_wrong_start_is_refused_before_anything_is_shown():
         residual_stream.show(live=False, depth=99)
     with pytest.raises(ValueError, match="language is 'fr'"):
         residual_stream.show(live=False, language="fr")
+    for part, value in (("experiment", "Z9"), ("lab", "depth*97")):
+        with pytest.raises(ValueError, match=part):
+            residual_stream.show(live=False, **{part: value})
+
+
+@pytest.mark.parametrize(
+    ("part", "view"),
+    [({"experiment": "F3"}, "experiments"), ({"lab": "depth*12"}, "lab")],
+)
+def test_an_experiment_or_a_lab_is_shown_at_once(part, view):
+    frame = residual_stream.show(live=False, **part)._repr_html_()
+    assert start_of(frame).items() >= (part | {"view": view}).items()
 
 
 # -------------------------------------------------------------------- in a browser

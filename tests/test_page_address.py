@@ -6,6 +6,10 @@ from urllib.parse import parse_qsl, quote, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from residual_stream import lab
+from residual_stream.lesson import load_lesson
+from residual_stream.places import DEFAULT_LESSON, lesson_folder
+
 UNTIL = "text"
 START = {"step": "1", "depth": "3", "residual": "on", "token": "bank", "lang": "en"}
 
@@ -19,6 +23,8 @@ GOOD = {
     "projector": ["0", "1"],
     "view": ["lesson", "experiments", "wirings", "lab", "links"],
     "hide": ["depth", "depth,token", "residual,language,compare,sum,map,reading"],
+    "experiment": ["F1", "G5"],
+    "lab": ["depth*12", "words*by*bank_x1*0.3*-2*0*1_seed*7*0.1_block*2"],
 }
 ON_PAGE = {"lang": "language"}
 UNWRITTEN = {"compare": "0", "projector": "0", "view": "lesson"}
@@ -114,6 +120,8 @@ HOSTILE = {
     "projector": ["2", "true", "null"],
     "view": ["admin", "../lesson", "javascript:alert(1)"],
     "hide": ["all", "depth,", "depth,all", "<b>", ",", "x" * 20_000],
+    "experiment": ["Z9", "f1", "F0", "F1 ", "", "constructor", "<b>"],
+    "lab": ["depth*97", "words*cat", "seed*7", "depth*3_depth*4", "<b>"],
 }
 
 
@@ -126,6 +134,7 @@ def test_bad_values_fall_back_each_with_a_line_that_names_its_key(page_at, value
         (line,) = [line for line in lines if line.startswith(f"{key}=")]
         assert line.startswith(f"{key}={value[:24]}".strip())
         assert len(line) < 250
+        assert "Used instead" in line
     assert address(lesson) == START
     assert lesson.page.locator(".notice li *").count() == 0
     nothing_ran(lesson)
@@ -135,6 +144,48 @@ def nothing_ran(lesson) -> None:
     """No element came from the address: the page's own are all there are."""
     made = "script:not([src]):not([nonce]):not([type]), img, iframe, object, embed"
     assert lesson.page.locator(f".residual-stream :is({made})").count() == 0
+
+
+LAB_TEXTS = """
+    depth*1 depth*96 depth*0 depth*97 depth*012 depth*1e1 depth depth*3*4 depth*
+    words*bank words*3*4*3 words*0 words*5 words*cat words words*by*by*by*by*by*by*by*by
+    words*by*by*by*by*by*by*by*by*by words*bank_follow*2 words*the*bank_follow*2
+    follow*0 follow*4 follow*5 words*bank_x2*1*1*1*1 x1*0.3*-2*0*1 x1*1*1*1
+    x9*1*1*1*1 x0*1*1*1*1
+    x4*1000*-1000*0.0001*-0 x4*1000.1*0*0*0 x1*.5*0*0*0 x1*0.12345*0*0*0 x1*1e3*0*0*0
+    residual*off residual*on residual*0 attention*off ffn*off positions*off norm*rms
+    norm*layer norm*none norm*max weights*lesson weights*cancelling weights*other
+    seed*7*0.1 seed*9999*1 seed*1*1.1 seed*10000*0 seed*7 seed*x*0 varied*1 block*3
+    block*4 depth*4_block*4 depth*3_depth*4 depth*3_ _ * - a .. vectors*1 __class__*1
+    block*2_depth*6_residual*off_words*river*bank_x2*0*0*0*1_norm*none_seed*3*0.25
+"""
+# every text in one page: as in an address that is edited by hand
+TAKEN = """async (texts) => {
+  const {store} = await ResidualStream.page;
+  const taken = [];
+  for (const text of texts) {
+    const heard = new Promise((hear) => {
+      addEventListener("hashchange", hear, {once: true});
+    });
+    location.hash = `lab=${text}`;
+    await heard;
+    if (store.get().lab === text) taken.push(text);
+  }
+  return taken;
+}"""
+
+
+def test_the_page_and_python_take_the_same_settings_of_the_lab(page_at):
+    def takes(text):
+        try:
+            return bool(lab.read_text(lesson, text))
+        except lab.LabError:
+            return False
+
+    lesson, texts = load_lesson(lesson_folder(DEFAULT_LESSON)), LAB_TEXTS.split()
+    taken = [text for text in texts if takes(text)]
+    assert 20 < len(taken) < len(texts) - 20
+    assert page_at().page.evaluate(TAKEN, texts) == taken
 
 
 WHOLE = {

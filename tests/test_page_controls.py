@@ -26,8 +26,11 @@ START = {
     "compare": False,
     "projector": False,
     "hide": [],
+    "experiment": "",
+    "lab": "",
 }
 RIVER = {"token": "river"}
+DEEP_LAB = "residual*off_depth*12"
 
 
 class Classroom:
@@ -135,6 +138,7 @@ def address_of(state) -> str:
     query += f"&token={state['token']}&lang={state['language']}"
     if state["view"] != "lesson":
         query += f"&view={state['view']}"
+    query += "".join(f"&{k}={state[k]}" for k in ("experiment", "lab") if state[k])
     query += "&compare=1" * state["compare"] + "&projector=1" * state["projector"]
     return query + (f"&hide={','.join(state['hide'])}" if state["hide"] else "")
 
@@ -501,7 +505,8 @@ def test_what_python_sets_is_on_the_page_at_once_and_comes_back_no_more(
         soon(lambda values=values: lesson.state().items() >= values.items())
     wanted = START | {"step": 38, "depth": 6, "residual": False, "token": "river"}
     wanted |= {"language": "ja", "compare": True, "projector": True}
-    wanted |= {"hide": ["sum", "depth"]}
+    wanted |= {"hide": ["sum", "depth"], "experiment": "F3"}
+    wanted |= {"view": "experiments", "lab": DEEP_LAB}
     assert lesson.state() == wanted == classroom.state.as_dict()
     expect(lesson.page).to_have_url(re.compile(re.escape(address_of(wanted)) + "$"))
     assert classroom.messages == []  # neither side echoes
@@ -515,12 +520,15 @@ def test_a_depth_that_python_shortens_moves_the_step_on_both_sides(learner, clas
 
 
 def test_what_the_address_says_is_what_python_has(learner, classroom):
-    learner("?step=10&depth=5&residual=off&token=the&lang=ja&compare=1&hide=map,sum")
+    query = "?step=10&depth=5&residual=off&token=the&lang=ja&compare=1&hide=map,sum"
+    learner(f"{query}&experiment=G2&lab={DEEP_LAB}")
     wanted = {"step": 10, "depth": 5, "residual": False, "token": "the"}
     wanted |= {"language": "ja", "compare": True, "hide": ["map", "sum"]}
     soon(lambda: classroom.state.as_dict() == START | wanted)
 
 
+        {"view": "experiments", "experiment": "F3"},
+        {"lab": DEEP_LAB},
 def test_quick_changes_arrive_as_one_message(learner, classroom):
     lesson = learner()
     lesson.page.evaluate("""() => {
@@ -543,7 +551,41 @@ def test_two_learners_do_not_share_a_state(learner, classroom):
     soon(lambda: first.step == 4)
     assert one.state() == START | {"step": 4}
     assert first.as_dict() == START | {"step": 4}
+    wanted |= {"experiment": "G2", "lab": DEEP_LAB}
     assert other.state()["step"] == classroom.state.step == 9
+
+
+def test_an_experiment_and_the_lab_are_python_s_too(learner, classroom):
+    """Opened or set in the page, the address and Python say so; and the other way."""
+    lesson = learner("?view=experiments")
+    page = lesson.page
+    page.locator(".experiments-open", has_text="G2").click()
+    elsewhere(lesson, classroom, view="experiments", experiment="G2")
+    classroom.set(experiment="F3")
+    expect(page.locator(".experiments-title")).to_contain_text("Twelve blocks")
+    elsewhere(lesson, classroom, view="experiments", experiment="F3")
+    classroom.set(view="lab", experiment="")
+    page.locator(".lab").get_by_role("checkbox", name="Residual").uncheck()
+    elsewhere(lesson, classroom, view="lab", lab="residual*off")
+    classroom.set(lab=DEEP_LAB)
+    depth = page.locator(".lab").get_by_role("slider", name="Depth")
+    expect(depth).to_have_value("12")
+    elsewhere(lesson, classroom, view="lab", lab=DEEP_LAB)
+    classroom.call(wrong_lab, classroom.state)
+    elsewhere(lesson, classroom, view="lab", lab=DEEP_LAB)
+
+
+def wrong_lab(state) -> None:
+    for values in ({"lab": "depth*97"}, {"experiment": "Z9"}):
+        with pytest.raises(ValueError, match=next(iter(values))):
+            state.param.update(values)
+
+
+def elsewhere(lesson, classroom, **differences) -> None:
+    """Page, address and Python agree, whatever view is shown."""
+    wanted = START | differences
+    soon(lambda: lesson.state() == wanted == classroom.state.as_dict())
+    expect(lesson.page).to_have_url(re.compile(re.escape(address_of(wanted)) + "$"))
 
 
 HOSTILE = [

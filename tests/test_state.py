@@ -15,7 +15,14 @@ TOKENS = ("by", "the", "river", "bank")
 
 
 def fresh(**values) -> LessonState:
-    return LessonState(TOKENS, "bank", 12, **values)
+    known = {"experiments": ("F1", "G5"), "check_lab": check_lab}
+    return LessonState(TOKENS, "bank", 12, **known, **values)
+
+
+def check_lab(text) -> None:
+    """Stands for `lab.read_text`."""
+    if text not in ("", "depth*12"):
+        raise ValueError("needs the lab's text")
 
 
 @pytest.mark.parametrize(("name", "known"), [("HIDEABLE", HIDEABLE), ("VIEWS", VIEWS)])
@@ -40,6 +47,8 @@ def test_a_fresh_state_is_the_lesson_s_start():
         "compare": False,
         "projector": False,
         "hide": [],
+        "experiment": "",
+        "lab": "",
     }
 
 
@@ -57,6 +66,8 @@ WRONG = [
     *(("language", value) for value in ("fr", None)),
     *(("view", value) for value in ("admin", None)),
     *(("hide", value) for value in (["all"], "sum", None)),
+    *(("experiment", value) for value in ("Z9", "f1", None)),
+    *(("lab", value) for value in ("depth*97", None, 3)),
 ]
 
 
@@ -140,6 +151,8 @@ ADOPTED = {
         "compare": True,
         "projector": True,
         "hide": ["sum", "map"],
+        "experiment": "G5",
+        "lab": "depth*12",
     },
 }
 
@@ -171,6 +184,8 @@ HOSTILE = {
     "compare": [1, "1", None],
     "projector": [1, "1", None],
     "hide": ["sum", None, ["all"], [["sum"]], [None], {"sum": 1}, 3],
+    "experiment": ["Z9", "<b>", None, 1, ["F1"], {}],
+    "lab": ["depth*97", "<b>", None, 1, ["depth*12"], {}],
 }
 
 
@@ -205,7 +220,7 @@ anything = st.recursive(
     | st.integers(-3, 80)
     | st.floats()
     | st.text(max_size=5)
-    | st.sampled_from([*TOKENS, *LANGUAGES, *VIEWS, *HIDEABLE]),
+    | st.sampled_from([*TOKENS, *LANGUAGES, *VIEWS, *HIDEABLE, "F1", "depth*12"]),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.text(max_size=3), inner, max_size=3)
@@ -213,7 +228,7 @@ anything = st.recursive(
     max_leaves=6,
 )
 names = st.sampled_from(list(HOSTILE)) | st.text(max_size=5)
-messages = st.dictionaries(names, anything, max_size=9)
+messages = st.dictionaries(names, anything, max_size=11)
 
 
 @given(st.lists(messages, min_size=1, max_size=4))
@@ -228,6 +243,8 @@ def test_nothing_that_a_browser_can_send_breaks_the_state(sent):
         assert now["language"] in LANGUAGES
         assert now["view"] in VIEWS
         assert set(now["hide"]) <= set(HIDEABLE)
+        assert now["experiment"] in ("", "F1", "G5")
+        assert now["lab"] in ("", "depth*12")
         assert {type(now[name]) for name in ("residual", "compare")} == {bool}
         assert {type(now[name]) for name in ("step", "depth")} == {int}
         json.dumps(now, allow_nan=False)

@@ -117,6 +117,11 @@ def pieces(plan: ExperimentPlan) -> tuple[str, ...]:
     return ("question", *options, *answers, "limits")
 
 
+def experiment_ids(lesson: Lesson) -> tuple[str, ...]:
+    """What a lesson's experiments are called, in their order; none without a folder."""
+    return tuple(path.stem for path in sorted((lesson.folder / FOLDER).glob("*.toml")))
+
+
 def load_experiments(lesson: Lesson) -> tuple[Experiment, ...]:
     """Read a lesson's experiments, in the order of their names; none without a folder.
 

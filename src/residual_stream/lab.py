@@ -17,6 +17,7 @@ from residual_stream.lab_settings import (
     default_settings,
     read_settings,
 )
+from residual_stream.lab_text import read_lab_text
 from residual_stream.ledger import depth_map, is_residual, ledger, sum_errors
 from residual_stream.lesson import Lesson
 from residual_stream.lesson_file import LessonError
@@ -45,7 +46,24 @@ def answer(lesson: Lesson, payload: object) -> dict[str, Any]:
 def lab_data(lesson: Lesson) -> dict[str, Any]:
     """What a page needs before the first question: the default's answer."""
     default = compute(lesson, default_settings(lesson.named))
-    return {"answer": default, "cancelling": (lesson.folder / CANCELLING).is_file()}
+    return {"answer": default, "cancelling": "cancelling" in weights_of(lesson)}
+
+
+def weights_of(lesson: Lesson) -> list[str]:
+    """The weights that a lesson's lab has, by name."""
+    there = (lesson.folder / CANCELLING).is_file()
+    return ["lesson", "cancelling"] if there else ["lesson"]
+
+
+def read_text(lesson: Lesson, text: object) -> LabSettings:
+    """The settings that a text in the address stands for.
+
+    raises  LabError, one line, for a text that the lesson's lab can't take.
+    """
+    settings = read_lab_text(lesson.named, text)
+    if settings.weights not in weights_of(lesson):
+        raise LabError(f"lab: this lesson has no {CANCELLING}; use weights*lesson")
+    return settings
 
 
 def start(lesson: Lesson, settings: LabSettings) -> Example:

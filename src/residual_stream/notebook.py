@@ -59,10 +59,14 @@ def show(
 
     lesson:    a lesson's id or the path of its folder.
     language:  "ja" or "en".
-    state:     where to start, e.g. step=4, depth=6, residual=False, token="river".
+    state:     where to start, e.g. step=4, depth=6, residual=False, token="river";
+               experiment="F3" or lab="depth*12" also opens the view that has it.
     raises     LessonError for a wrong lesson, ValueError for a value out of range.
     """
     publication = publish(lesson_folder(lesson))
+    for view, part in (("experiments", "experiment"), ("lab", "lab")):
+        if state.get(part):  # named, so that it is meant to be seen
+            state.setdefault("view", view)
     start = new_state(publication, language, **state)
     if not live:
         return LessonFrame(publication, start)

@@ -1,6 +1,6 @@
 """One learner's state of the page, readable and settable from Python."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import param
@@ -27,6 +27,27 @@ def step_count(depth: int) -> int:
     return 2 + STEPS_PER_BLOCK * depth
 
 
+def _no_lab(text: object) -> None:
+    if text != "":
+        raise ValueError("no lab was given; use ''")
+
+
+class LabText(param.Parameter):
+    """The lab's settings as an address has them; `check` raises for any other text."""
+
+    __slots__ = ("check",)
+
+    def __init__(self, default: str = "", **params: Any) -> None:
+        self.check: Callable[[object], Any] = _no_lab
+        super().__init__(default=default, **params)
+
+    def _validate(self, val: Any) -> None:
+        try:
+            self.check(val)
+        except ValueError as error:
+            raise ValueError(f"lab: {error}") from None
+
+
 class LessonState(param.Parameterized):
     """What one learner has set: step, depth, residual, token, language and views.
 
@@ -46,12 +67,26 @@ class LessonState(param.Parameterized):
         default=[], objects=list(HIDEABLE), instantiate=True, doc="Parts not shown."
     )
 
+    experiment: Any = param.Selector(
+        default="", objects=[""], doc="Which one is open; '' is their list."
+    )
+    lab: Any = LabText(doc="The lab's model as an address has it; '' is the lesson's.")
+
     def __init__(
-        self, tokens: tuple[str, ...], focus: str, max_depth: int, **values: Any
+        self,
+        tokens: tuple[str, ...],
+        focus: str,
+        max_depth: int,
+        *,
+        experiments: Sequence[str] = (),
+        check_lab: Callable[[object], Any] = _no_lab,
+        **values: Any,
     ):
         super().__init__()  # before it, self.param is the class's, shared by all
         self.param.token.objects = list(tokens)
         self.param.depth.bounds = (1, max_depth)
+        self.param.experiment.objects = ["", *experiments]
+        self.param.lab.check = check_lab
         start = {"depth": min(self.depth, max_depth), "token": focus} | values
         self.depth = start.pop("depth")  # first, because it says where the steps end
         self.param.update(**start)
@@ -77,7 +112,10 @@ class LessonState(param.Parameterized):
         self.param.step.bounds = (1, step_count(good.get("depth", self.depth)))
         self.param.update(**good)
 
-    STATE = ("view", "residual", "token", "language", "compare", "projector", "hide")
+    STATE = (
+        *("view", "residual", "token", "language", "compare", "projector", "hide"),
+        *("experiment", "lab"),
+    )
 
     def _allows(self, name: str, value: Any, good: Mapping[str, Any]) -> bool:
         if name == "step":

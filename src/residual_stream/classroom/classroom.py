@@ -198,7 +198,7 @@ class Classroom:
         self._say(seat, {"type": "answer", "id": message["id"], "answer": text})
 
     async def _set(self, seat: Seat, message: Message) -> None:
-        state = adopted(self.publication, self._options, self.room.state, message)
+        state = adopted(self.publication, self.room.state, message)
         seq = self._relay.change("state", state)
         done = {"type": "done", "n": message["n"], "seq": seq}
         self._say(seat, {**done, "epoch": self.room.epoch})

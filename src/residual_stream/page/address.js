@@ -18,7 +18,7 @@ export const stateText = ({ search, hash }) => (STATE_AFTER_HASH.test(hash) ? ha
  * Read a query string. Returns {state, faults}: the keys that were usable, and a fault
  * {key, value, needed, allowed} for each that was not; its default stays.
  */
-export function readAddress(query, { table, defaults }) {
+export function readAddress(query, { table, lesson, defaults }) {
   const parameters = new URLSearchParams(query);
   const state = {};
   const faults = [];
@@ -46,8 +46,9 @@ export function readAddress(query, { table, defaults }) {
     const parts = text.split(",");
     return parts.every((part) => HIDEABLE.includes(part)) ? [...new Set(parts)] : undefined;
   });
-  read("experiment", "experiment", "needed_experiment", "", (text) => (/^[A-Z][0-9]{1,2}$/.test(text) ? text : undefined));
-  read("lab", "lab", "needed_lab", "", (text) => (readLab(text, table) ? text : undefined), LAB_LONGEST);
+  const { experiments, lab_weights: weights } = lesson;
+  read("experiment", "experiment", experiments.length ? "needed_experiment" : "needed_no_experiment", experiments.join(", "), (text) => experiments.find((id) => id === text));
+  read("lab", "lab", "needed_lab", "", (text) => (readLab(text, table, weights) ? text : undefined), LAB_LONGEST);
   return { state, faults };
 }
 
@@ -89,11 +90,11 @@ export function addressOf(state, table) {
 }
 
 /** Set the page when the part after "#" is edited by hand; onFaults is told what was not usable. */
-export function followAddress({ store, table, defaults, address }, onFaults) {
+export function followAddress({ store, table, lesson, defaults, address }, onFaults) {
   const { theme, connected, ...addressed } = defaults; // these two are in no address
   const read = () => {
     if (!STATE_AFTER_HASH.test(location.hash)) return;
-    const { state, faults } = readAddress(stateText(location), { table, defaults });
+    const { state, faults } = readAddress(stateText(location), { table, lesson, defaults });
     store.set({ ...addressed, ...state }, "address");
     address.write();
     onFaults(faults);

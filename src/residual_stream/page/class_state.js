@@ -40,11 +40,11 @@ export function keepToClass(room, state, current) {
 }
 
 /** What can be used of a state that came from the class; the rest stays as it is here. */
-export function readClassState(shared, { table, defaults }) {
+export function readClassState(shared, { table, lesson, defaults }) {
   const said = { ...shared, residual: shared.residual ? "on" : "off", compare: shared.compare ? "1" : "0" };
   const given = CLASS_KEYS.filter((key) => key in shared && said[key] !== "");
   const query = new URLSearchParams(given.map((key) => [key, said[key]]));
-  const { state } = readAddress(query, { table, defaults });
+  const { state } = readAddress(query, { table, lesson, defaults });
   if (!isClassView(state.view)) delete state.view;
   // "" says something too: no experiment is open, the lab has the lesson's own model
   for (const key of ["experiment", "lab"]) if (shared[key] === "") state[key] = "";

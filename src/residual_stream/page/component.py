@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bokeh.events import Event
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc
 
+from residual_stream import lab
 from residual_stream.lesson_file import LANGUAGES
 from residual_stream.page.bundle import script, styles
 from residual_stream.page.publication import Publication
@@ -124,6 +126,8 @@ def new_state(
         tokens,
         tokens[lesson.named.focus],
         lesson.max_depth,
+        experiments=publication.experiments,
+        check_lab=partial(lab.read_text, lesson),
         language=language,
         **values,
     )

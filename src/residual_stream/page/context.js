@@ -15,6 +15,7 @@ export const THEME_KEY = "residual-stream.theme";
 /** What every view gets: the table, the texts, the state and how to change them. */
 export function createContext(data, options) {
   const table = new Table(data.model);
+  const { lesson } = data;
   const defaults = {
     view: "lesson",
     step: 1,
@@ -31,16 +32,16 @@ export function createContext(data, options) {
     theme: storedTheme(),
     ...options.state,
   };
-  const read = options.address ? readAddress(stateText(location), { table, defaults }) : { state: {}, faults: [] };
+  const read = options.address ? readAddress(stateText(location), { table, lesson, defaults }) : { state: {}, faults: [] };
   const room = options.room ?? null; // the class this page is in
-  const shown = room ? startInClass(room, read.state, { table, defaults }) : {};
+  const shown = room ? startInClass(room, read.state, { table, lesson, defaults }) : {};
   const store = createStore({ ...defaults, ...read.state, ...shown }, (wanted, current, change) => {
     const state = agree(table.maxDepth, wanted, current, change);
     return room ? keepToClass(room, state, current) : state;
   });
   const words = new Words(data.ui);
   words.language = store.get().language;
-  const context = { data, table, words, store, lesson: data.lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
+  const context = { data, table, words, store, lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
   context.room = room;
   context.hasAddress = Boolean(options.address); // else the page around has its own
   context.servedLanguage = options.servedLanguage ?? ""; // the same for all readers; "" asks their browsers

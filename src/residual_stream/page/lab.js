@@ -108,7 +108,7 @@ export function createLab(context) {
     const text = state.lab ?? written;
     if (text !== written) {
       written = text;
-      settings = readLab(text, table) ?? labDefault(table);
+      settings = readLab(text, table, context.lesson.lab_weights) ?? labDefault(table);
       if (begun) want({ now: true });
     }
     element.setAttribute("aria-label", words.say("lab_title"));

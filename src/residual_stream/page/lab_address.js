@@ -49,8 +49,13 @@ export function writeLab(settings, table) {
   return parts.map((part) => part.join("*")).join("_");
 }
 
-/** The settings that a text stands for; undefined if it stands for none. */
-export function readLab(text, table) {
+/**
+ * The settings that a text stands for; undefined if it stands for none. What is taken is what
+ * Python's `lab_text` takes.
+ *
+ * weights: the names of the weights that the lesson's lab has
+ */
+export function readLab(text, table, weights) {
   if (text === "") return labDefault(table);
   if (text.length > LAB_LONGEST || !LAB_PATTERN.test(text)) return undefined;
   const parts = new Map(text.split("_").map((part) => part.split("*")).map(([name, ...values]) => [name, values]));
@@ -59,7 +64,7 @@ export function readLab(text, table) {
   try {
     labReadWords(parts, settings, table);
     for (const [name, values] of parts) labReadPart(name, values, settings, table);
-    labNeed(settings.block <= settings.depth && settings.follow < settings.words.length);
+    labNeed(settings.block <= settings.depth && settings.follow < settings.words.length && weights.includes(settings.weights));
   } catch (error) {
     if (error instanceof LabFault) return undefined;
     throw error;

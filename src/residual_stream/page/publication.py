@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from residual_stream import lab
-from residual_stream.experiments import experiments_data
+from residual_stream.experiments import experiment_ids, experiments_data
 from residual_stream.lesson import Lesson, load_lesson
 from residual_stream.lesson_file import LANGUAGES
 from residual_stream.page import qr
@@ -48,6 +48,8 @@ class Publication:
                 "id": lesson.id,
                 "title": lesson.title,
                 "formulas": lesson.formulas,
+                "experiments": self.experiments,
+                "lab_weights": lab.weights_of(lesson),
             },
             "model": model,
             "prose": {lang: _prose(lesson, lang) for lang in LANGUAGES},
@@ -59,6 +61,11 @@ class Publication:
             "ui": lesson.ui,
             "depth_maps": [depth_map_item(model) for _ in range(3)],
         }
+
+    @cached_property
+    def experiments(self) -> tuple[str, ...]:
+        """What the lesson's experiments are called."""
+        return experiment_ids(self.lesson)
 
     @cached_property
     def extra(self) -> dict[str, Any]:

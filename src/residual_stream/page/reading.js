@@ -10,11 +10,11 @@ export function createLinks(context) {
 }
 
 function stateLink(context, href, inner) {
-  const { store, table, words } = context;
+  const { store, table, lesson, words } = context;
   const go = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const { state } = readAddress(href, { table, defaults: store.get() });
+    const { state } = readAddress(href, { table, lesson, defaults: store.get() });
     store.set({ view: "lesson", compare: false, ...state }, "link");
     context.toLesson();
   };

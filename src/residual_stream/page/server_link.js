@@ -6,7 +6,7 @@ import { h, setText } from "./dom.js";
 const TELL_AFTER = 150;
 const LOOK_EVERY = 3000;
 const ANSWER_WITHIN = 20000;
-const SHARED = ["view", "step", "depth", "residual", "token", "language", "compare", "projector", "hide"];
+const SHARED = ["view", "step", "depth", "residual", "token", "language", "compare", "projector", "hide", "experiment", "lab"];
 
 /** What a page can ask the server's Python: nothing, until it is linked to one. */
 export function createAsking() {
