@@ -434,10 +434,8 @@ def test_keys_do_nothing_while_somebody_is_in_a_field(page_at):
     lesson = page_at("?step=7&depth=4")
     page = lesson.page
     fields = {
-        "slider": page.get_by_role("slider", name="Depth"),
         "token": page.get_by_role("combobox", name="Token"),
         "theme": page.get_by_role("combobox", name="Theme"),
-        "compare": page.get_by_role("checkbox", name="Compare on and off"),
     }
     page.evaluate("""() => document.querySelector(".masthead").append(
         Object.assign(document.createElement("textarea"), {ariaLabel: "notes"}),
@@ -452,6 +450,33 @@ def test_keys_do_nothing_while_somebody_is_in_a_field(page_at):
             state = lesson.state()
             assert (state["step"], state["residual"]) == (7, True), (name, key)
             expect(page.get_by_role("dialog", name="Keyboard")).to_be_hidden()
+
+
+def test_a_slider_and_a_checkbox_keep_their_own_keys_and_no_others(page_at):
+    lesson = page_at("?step=7&depth=4")
+    page = lesson.page
+    slider = page.get_by_role("slider", name="Depth")
+    box = page.get_by_role("checkbox", name="Compare on and off")
+    start = START | {"step": 7, "depth": 4}
+    done = {"r": {"residual": False}, "R": {"residual": False}}
+    done |= {"[": {"depth": 3}, "]": {"depth": 5}, "p": {"projector": True}}
+    slides = {"ArrowRight": {"depth": 5}, "ArrowLeft": {"depth": 3}, "Space": {}}
+    slides |= {"Home": {"step": 7, "depth": 1}}
+    walks = {"ArrowRight": {"step": 8}, "ArrowLeft": {"step": 6}, "Home": {"step": 1}}
+    presses = {"Space": {"compare": True}}
+    for field, keys in ((slider, done | slides), (box, done | walks | presses)):
+        for key, change in keys.items():
+            lesson.put(**START | {"step": 7, "depth": 4, "token": 3})
+            field.focus()
+            page.keyboard.press(key)
+            assert lesson.state() == start | change, key
+        lesson.put(projector=False)
+        field.focus()
+        page.keyboard.press("?")
+        help_ = page.get_by_role("dialog", name="Keyboard")
+        expect(help_).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(help_).to_be_hidden()
 
 
 def test_keys_do_nothing_while_japanese_is_composed(page_at):
@@ -500,6 +525,8 @@ def test_what_python_sets_is_on_the_page_at_once_and_comes_back_no_more(
         {"language": "ja", **RIVER},
         {"compare": True, "projector": True},
         {"hide": ["sum", "depth"]},
+        {"view": "experiments", "experiment": "F3"},
+        {"lab": DEEP_LAB},
     ):
         classroom.set(**values)
         soon(lambda values=values: lesson.state().items() >= values.items())
@@ -524,35 +551,8 @@ def test_what_the_address_says_is_what_python_has(learner, classroom):
     learner(f"{query}&experiment=G2&lab={DEEP_LAB}")
     wanted = {"step": 10, "depth": 5, "residual": False, "token": "the"}
     wanted |= {"language": "ja", "compare": True, "hide": ["map", "sum"]}
-    soon(lambda: classroom.state.as_dict() == START | wanted)
-
-
-        {"view": "experiments", "experiment": "F3"},
-        {"lab": DEEP_LAB},
-def test_quick_changes_arrive_as_one_message(learner, classroom):
-    lesson = learner()
-    lesson.page.evaluate("""() => {
-      const next = document.querySelector("[data-control=next]");
-      for (let i = 0; i < 15; i++) next.click();
-      document.querySelector("[data-control=residual]").click();
-    }""")
-    agree(lesson, classroom, step=16, residual=False)
-    assert len(classroom.messages) == 1
-
-
-def test_two_learners_do_not_share_a_state(learner, classroom):
-    one = learner("?step=3")
-    first = classroom.state
-    other = learner("?step=9&residual=off", viewport={"width": 1000, "height": 800})
-    assert classroom.state is not first
-    classroom.set(**RIVER)
-    soon(lambda: other.state().items() >= RIVER.items())
-    one.page.keyboard.press("ArrowRight")
-    soon(lambda: first.step == 4)
-    assert one.state() == START | {"step": 4}
-    assert first.as_dict() == START | {"step": 4}
     wanted |= {"experiment": "G2", "lab": DEEP_LAB}
-    assert other.state()["step"] == classroom.state.step == 9
+    soon(lambda: classroom.state.as_dict() == START | wanted)
 
 
 def test_an_experiment_and_the_lab_are_python_s_too(learner, classroom):
@@ -586,6 +586,31 @@ def elsewhere(lesson, classroom, **differences) -> None:
     wanted = START | differences
     soon(lambda: lesson.state() == wanted == classroom.state.as_dict())
     expect(lesson.page).to_have_url(re.compile(re.escape(address_of(wanted)) + "$"))
+
+
+def test_quick_changes_arrive_as_one_message(learner, classroom):
+    lesson = learner()
+    lesson.page.evaluate("""() => {
+      const next = document.querySelector("[data-control=next]");
+      for (let i = 0; i < 15; i++) next.click();
+      document.querySelector("[data-control=residual]").click();
+    }""")
+    agree(lesson, classroom, step=16, residual=False)
+    assert len(classroom.messages) == 1
+
+
+def test_two_learners_do_not_share_a_state(learner, classroom):
+    one = learner("?step=3")
+    first = classroom.state
+    other = learner("?step=9&residual=off", viewport={"width": 1000, "height": 800})
+    assert classroom.state is not first
+    classroom.set(**RIVER)
+    soon(lambda: other.state().items() >= RIVER.items())
+    one.page.keyboard.press("ArrowRight")
+    soon(lambda: first.step == 4)
+    assert one.state() == START | {"step": 4}
+    assert first.as_dict() == START | {"step": 4}
+    assert other.state()["step"] == classroom.state.step == 9
 
 
 HOSTILE = [

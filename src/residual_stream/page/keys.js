@@ -1,7 +1,11 @@
-// Keys: one listener; none while somebody types, moves a slider or composes Japanese.
+// Keys: one listener; none while somebody types, chooses or composes Japanese, and none
+// that a control has a meaning of its own for.
 
-const FIELDS = "input, select, textarea, [contenteditable], [role=slider], [role=textbox]";
-const PRESSABLE = "button, summary, a[href], [role=button], [role=switch]";
+const BOXES = "input[type=checkbox]";
+const SLIDERS = "input[type=range]";
+const FIELDS = `input:not(${BOXES}, ${SLIDERS}), select, textarea, [contenteditable], [role=slider], [role=textbox]`;
+const PRESSABLE = `button, summary, a[href], [role=button], [role=switch], ${BOXES}`;
+const SLIDES = ["ArrowRight", "ArrowLeft", "Home", " "];
 
 /** Listen on `target`; `actions` has next, back, start, residual, depth(change), projector, help. */
 export function listenToKeys(target, actions) {
@@ -13,6 +17,7 @@ export function listenToKeys(target, actions) {
     if (at instanceof Element && at.closest("dialog[open]")) return;
     // Space presses what has the focus
     if (event.key === " " && at instanceof Element && at.closest(PRESSABLE)) return;
+    if (SLIDES.includes(event.key) && at instanceof Element && at.closest(SLIDERS)) return;
     const action = {
       ArrowRight: actions.next,
       " ": actions.next,
