@@ -16,6 +16,7 @@ from residual_stream.experiment_runs import RunPlan, Runs
 from residual_stream.experiment_stretch import stream_jacobians, stretch
 from residual_stream.experiments import (
     check_experiments,
+    experiment_ids,
     experiments_data,
     load_experiments,
 )
@@ -79,8 +80,8 @@ def refusal(folder: Path) -> str:
 # ---------------------------------------------------------------- what is claimed
 
 
-def test_there_are_ten_in_order(loaded):
-    assert list(loaded) == IDS
+def test_there_are_ten_in_order(loaded, lesson):
+    assert list(loaded) == list(experiment_ids(lesson)) == IDS
 
 
 @every_id
@@ -427,6 +428,18 @@ def test_each_picture_has_a_number_for_each_column_within_its_range(data, name):
             assert len(row["values"]) == len(picture["columns"])
             assert all(low <= value <= high for value in row["values"])
             assert set(row["label"]) == set(LANGUAGES)
+
+
+def test_g3_draws_both_ends_of_the_factors_by_depth_on_and_off(data, lesson_example):
+    on, off = (run(lesson_example.example, depth=12, residual=r) for r in (True, False))
+    shrinks, stretches, _ = data["G3"]["pictures"]
+    for trace, label in ((on, "on, lesson’s weights"), (off, "off")):
+        streams = stream_jacobians(trace)
+        values = [stretch(trace, streams, "stream", k) for k in range(13)]
+        for picture, end in ((shrinks, -1), (stretches, 0)):
+            (row,) = [r for r in picture["rows"] if r["label"]["en"] == label]
+            assert row["values"] == [factors[end] for factors in values]
+            assert (row["tone"] == "off") is (label == "off")
 
 
 def test_pictures_of_one_scale_share_their_range(lesson, copied):
