@@ -3,6 +3,7 @@
 from math import inf, log
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from residual_stream import ops
@@ -107,6 +108,24 @@ def test_a_mask_may_differ_from_head_to_head():
         assert_array_equal(closed, [[1, 2, 4]])
 
 
+MASKS = {
+    "one for all": True,
+    "padding": [True, True, True, True, False],
+    "padding, as a row": [[True, True, True, True, False]],
+    "padding, head by head": [[[True] * 4 + [False]], [[True] * 5]],
+    "queries": [[True], [False], [True]],
+    "numbers": [0.0, 0.0, 0.5, 0.0, -inf],
+}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
+def test_a_mask_may_be_the_same_for_all_words_or_heads(mask):
+    q, k = np.ones((2, 3, 1)), np.ones((2, 5, 1))
+    whole = np.broadcast_to(mask, (2, 3, 5))
+    expected = np.where(whole, 1, -inf) if whole.dtype == np.bool_ else 1 + whole
+    assert_array_equal(ops.attention_scores(q, k, mask), expected)
+
+
 def test_one_mask_serves_every_head():
     q, k = np.ones((2, 3, 1)), np.ones((2, 5, 1))
     scores = ops.attention_scores(q, k, ops.causal_mask(3, 5))
@@ -174,3 +193,47 @@ def test_leading_axes_are_so_many_separate_computations():
     for place in np.ndindex(2, 3):
         alone = block(x[place], q[place], k[place], v[place])
         assert_allclose(whole[place], alone, rtol=1e-13, atol=1e-14)
+
+
+# ----------------------------------------------------------------------- any numbers
+
+ROWS, SQUARE = [[1, 2], [3, 5]], [[2, 7], [1, 8]]
+CALLS = {
+    "add": ops.add,
+    "carry": lambda a, b: ops.carry(a),
+    "centre": lambda a, b: ops.centre(a),
+    "divide": lambda a, b: ops.divide(a, scale=b[0]),
+    "rms_scale": lambda a, b: ops.rms_scale(a),
+    "rms_norm": lambda a, b: ops.rms_norm(a, b[0]),
+    "layer_norm": lambda a, b: ops.layer_norm(a, b[0], bias=b[1]),
+    "project": lambda a, b: ops.project(a, b, b[0]),
+    "attention_scores": lambda a, b: ops.attention_scores(a, k=b),
+    "softmax": lambda a, b: ops.softmax(a),
+    "mix": ops.mix,
+    "relu": lambda a, b: ops.relu(a),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_lists_integers_and_float32_are_computed_in_float64(call):
+    expected = call(array(*ROWS), array(*SQUARE))
+    for dtype in (None, np.int64, np.float32):
+        a, b = (
+            (rows, np.array(rows, dtype))[dtype is not None] for rows in (ROWS, SQUARE)
+        )
+        found = call(a, b)
+        assert found.dtype == np.float64
+        assert_array_equal(found, expected)
+
+
+def test_float32_does_not_overflow_where_float64_does_not():
+    assert_allclose(ops.rms_norm(np.array([1e30, 1e30], np.float32)), [1, 1])
+    assert_allclose(ops.layer_norm(np.array([0, 2e30], np.float32)), [-1, 1])
+
+
+def test_what_an_operation_is_given_stays_as_it_is():
+    for name, call in CALLS.items():
+        a, b = array(*ROWS), array(*SQUARE)
+        call(a, b)
+        assert_array_equal(a, ROWS, err_msg=name)
+        assert_array_equal(b, SQUARE, err_msg=name)

@@ -91,7 +91,10 @@ def test_attention(case):
     if "scale" in attrs:  # `attention_scores` divides by √d_head
         q = q * attrs["scale"] * np.sqrt(q.shape[-1])
     scores = ops.attention_scores(q, k)
-    masked = ops.attention_scores(q, k, mask_of(given, attrs, scores.shape))
+    mask, *rules = masks_of(given, attrs, scores.shape) or [None]
+    masked = ops.attention_scores(q, k, mask)
+    for allowed in rules:
+        masked = np.where(allowed, masked, -np.inf)
     pattern = ops.softmax(masked)
     # the number is ONNX's qk_matmul_output_mode; 1 belongs to the soft cap
     stages = {0: scores, 2: masked, 3: pattern}
@@ -119,19 +122,17 @@ def join_heads(array):
     return array.swapaxes(1, 2).reshape(batch, pos, -1)
 
 
-def mask_of(given, attrs, shape):
-    """One mask of all that closes a place: booleans, unless numbers are added."""
+def masks_of(given, attrs, shape):
+    """What closes places, as the case states it: ONNX's own mask, then its rule."""
     n_query, n_key = shape[-2:]
-    allowed = np.ones((n_query, n_key), dtype=np.bool_)
+    masks = [given["attn_mask"]] if "attn_mask" in given else []
     if "nonpad_kv_seqlen" in given:  # the queries are the last of each text's words
         lengths = given["nonpad_kv_seqlen"]
-        allowed = np.array([causal_until(n_query, n_key, n) for n in lengths])[:, None]
+        rule = np.array([causal_until(n_query, n_key, n) for n in lengths])
+        masks.append(rule[:, None])
     elif attrs.get("is_causal"):  # without a cache they are the first
-        allowed = ops.causal_mask(n_key, n_key)[:n_query]
-    mask = given.get("attn_mask", allowed)
-    if mask.dtype == np.bool_:
-        return allowed & mask
-    return np.where(allowed, mask, -np.inf)
+        masks.append(ops.causal_mask(n_key, n_key)[:n_query])
+    return masks
 
 
 def causal_until(n_query, n_key, length):
