@@ -161,6 +161,17 @@ def test_a_tie_is_rounded_away_from_zero():
 # ------------------------------------------------------------------------------ masks
 
 
+def test_a_trace_explains_its_own_numbers(trace):
+    place = ("blocks.1.attn.z", (3, 1))
+    assert trace.explain(*place) == explain(trace, *place)
+
+
+def test_the_terms_are_those_of_all_groups_in_order():
+    y = explain(tiny_trace(), "y", (0, 0))
+    assert [term.value for term in y.terms] == [3, 2, -4, -1, -7]
+    assert y.terms == tuple(term for group in y.groups for term in group)
+
+
 @pytest.mark.parametrize("kind", ["numbers", "booleans"])
 def test_masked_scores_are_worked_out_too(kind):
     trace = Trace()
@@ -182,6 +193,30 @@ def test_masked_scores_are_worked_out_too(kind):
             assert result == stored or abs(result - stored) <= 1e-12
 
 
+@pytest.mark.parametrize(
+    ("axes", "mask"),
+    [
+        (("key_pos",), [True, False]),
+        (("query_pos", "key_pos"), [[True, False]]),
+        (("query_pos", "key_pos"), [[0.5], [-inf], [2.0]]),
+        ((), 0.25),
+    ],
+)
+def test_scores_with_a_mask_for_all_queries_or_keys_are_worked_out(axes, mask):
+    trace = Trace()
+    numbers = np.random.default_rng(0)
+    q, k = (
+        trace.given(name, ("pos", "d_head"), name, numbers.normal(size=size))
+        for name, size in (("q", (3, 5)), ("k", (2, 5)))
+    )
+    m = trace.given("mask", axes, "mask", np.array(mask))
+    pairs = ("query_pos", "key_pos")
+    trace.record("scores", pairs, "", ops.attention_scores, q, k, m)
+    for index in np.ndindex(3, 2):
+        result, stored = trace.explain("scores", index).result, trace["scores"][index]
+        assert result == stored or abs(result - stored) <= 1e-12
+
+
 # ------------------------------------------------------------------------ no such place
 
 
@@ -190,7 +225,12 @@ def test_an_unknown_name_is_refused(trace):
         explain(trace, "attn.q", (0, 0))
 
 
-@pytest.mark.parametrize("index", [(4, 0), (0, 4), (-1, 0), (0,), (0, 0, 0), ()])
+@pytest.mark.parametrize(
+    "index",
+    [(4, 0), (0, 4), (-1, 0), (0,), (0, 0, 0), (), (0, 1.0), (True, 0), 3, "00", None],
+)
 def test_a_place_outside_the_value_is_refused(trace, index):
-    with pytest.raises(IndexError, match=r"\Aembed has shape \[4, 4\], so no place \["):
+    with pytest.raises(
+        IndexError, match=r"\Aembed has shape \[4, 4\], so no place .+; give 2"
+    ):
         explain(trace, "embed", index)

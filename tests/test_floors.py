@@ -34,7 +34,7 @@ VIEWS = NUMBERS | {
 # a module that is named nowhere stands on the lesson's floor
 FLOORS = (
     ({"ops"}, NUMBERS),
-    ({"trace"}, NUMBERS),
+    ({"entry", "arithmetic", "trace"}, NUMBERS),
     ({"block"}, NUMBERS),
     ({"explain", "ledger", "derivatives", "jacobian", "wirings"}, NUMBERS),
     ({"lesson_file", "places", "example"}, NUMBERS | {"markdown_it"}),
@@ -109,7 +109,9 @@ def test_the_ground_is_laid_in_three_layers():
     for module in MODULES:
         if module.startswith(ops):
             assert all(lower.startswith(f"{ops}.") for lower in own(module)), module
-    assert own(trace) == {ops}
+    below = {f"{PACKAGE}.{name}" for name in ("entry", "arithmetic")}
+    assert own(trace) == {ops, *below}
+    assert set.union(*map(own, below)) == {ops, f"{PACKAGE}.entry"}
     assert own(block) == {ops, trace}
 
 

@@ -199,6 +199,12 @@ BY_HAND = {
     "q k by q": (ops.attention_scores, [[[1] * 4], [[4, 2, 0, 6]]], 0, [2, 1, 0, 3]),
     "q k by k": (ops.attention_scores, [[[4, 2, 0, 6]], [[1] * 4]], 1, [2, 1, 0, 3]),
     "a mask": (ops.attention_scores, [[[1]], [[1], [1]], [[0, 9]]], 2, ONE),
+    "a mask for all queries": (
+        ops.attention_scores,
+        [[[1], [1]], [[1], [1]], [0, 9]],
+        2,
+        [ONE, ONE],
+    ),
     "a closed place": (ops.attention_scores, [[[3]], [[5]], [[-np.inf]]], 0, [0]),
     "a root": (ops.rms_scale, [[[NEARLY_ROOT_2, 0]]], 0, [NEARLY_ROOT_2 / 2, 0]),
     "x / s by x": (ops.divide, [[[6, 8]], [2]], 0, [[0.5, 0], [0, 0.5]]),

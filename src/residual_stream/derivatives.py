@@ -23,6 +23,9 @@ def _scaled_sum_of_products(entry: Entry, place: int, t: Array) -> Array:
     q, k = (origin.value for origin in entry.origins[:2])
     if place < 2:
         t = ops.attention_scores(t, k) if place == 0 else ops.attention_scores(q, t)
+    else:  # a mask may be the same for all queries: [t, key] is [t, 1, key]
+        ones = (1,) * (1 + entry.value.ndim - t.ndim)
+        t = t.reshape(len(t), *ones, *t.shape[1:])
     # a closed place is −∞ whatever q and k do
     return np.where(np.isneginf(entry.value), 0.0, t)
 
