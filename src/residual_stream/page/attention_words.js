@@ -7,6 +7,7 @@ import { percent } from "./table.js";
 const ARC_FOOT = 88; // the arcs' own units: 100 a word across, 100 high
 const ARC_LOW = 36;
 const ARC_HIGH = 84;
+const ARC_OWN = 12; // half the width of a word's arc to itself
 
 /** {element, update(facts), draw(share), mark(word or null)}; share: how much of the arcs is drawn. */
 export function createAttentionWords({ table, words }) {
@@ -74,13 +75,14 @@ function styleAttentionArc(arc, share) {
   setAttributes(arc, { style });
 }
 
-/** The first part of the arc from a word to the followed one; a word's arc to itself is a small loop. */
+/** The first part of the arc from a word to the followed one; a word's arc to itself is a small loop over it. */
 function attentionArc(from, to, count, share) {
   const middle = (word) => 100 * word + 50;
   const own = from === to;
   const height = own ? ARC_LOW : ARC_LOW + ((ARC_HIGH - ARC_LOW) * Math.abs(from - to)) / (count - 1);
   const top = ARC_FOOT - (4 / 3) * height;
-  const [start, end] = [own ? middle(to) + 30 : middle(from), middle(to)];
+  const foot = own ? ARC_OWN : 0; // both feet of the loop stand over the word
+  const [start, end] = [middle(from) - foot, middle(to) + foot];
   return attentionCurve([[start, ARC_FOOT], [start, top], [end, top], [end, ARC_FOOT]], share);
 }
 
