@@ -144,7 +144,7 @@ PAINTED = """async () => {
 )
 def test_the_picture_is_the_table_to_scale(page_at, maps, depth, token):
     """C8 and D1: ribbon and bars on one scale, on and off, two pixels at most apart."""
-    lesson = page_at(f"?depth={depth}&token={token}")
+    lesson = page_at(f"?depth={depth}&token={token}&step={2 + 6 * depth}")
     on = maps[depth, True, WORDS.index(token)]
     off = maps[depth, False, WORDS.index(token)]
     picture = Picture(lesson)
@@ -170,7 +170,7 @@ def test_the_picture_is_the_table_to_scale(page_at, maps, depth, token):
 
 
 def test_the_bars_stand_on_the_ribbon_and_when_cut_on_the_ground(page_at):
-    lesson = page_at()
+    lesson = page_at("?step=20")
     for residual, colour in ((True, GREEN), (False, RED)):
         lesson.put(residual=residual)
         picture = Picture(lesson)
@@ -186,7 +186,7 @@ def test_the_bars_stand_on_the_ribbon_and_when_cut_on_the_ground(page_at):
 
 
 def test_the_pair_of_maps_shows_both_on_one_scale(page_at, maps):
-    lesson = page_at("?compare=1")
+    lesson = page_at("?compare=1&step=20")
     on, off = (
         Picture(lesson, f".maps-pair > .depth-map:nth-child({n})") for n in (1, 2)
     )
@@ -202,12 +202,36 @@ def test_the_pair_of_maps_shows_both_on_one_scale(page_at, maps):
 
 
 def test_the_dark_theme_draws_the_same_map_in_its_own_colours(page_at):
-    lesson = page_at()
+    lesson = page_at("?step=20")
     light = Picture(lesson)
     lesson.page.get_by_role("combobox", name="Theme").select_option("dark")
     dark = Picture(lesson, dark=True)
     assert dark.bars(GREEN) == pytest.approx(light.bars(GREEN), abs=1)
     assert dark.ribbon() == pytest.approx(light.ribbon(), abs=1)
+
+
+# the map's bold texts, each with its place: block 1 stands at 1
+BOLD = """() => {
+  const texts = Bokeh.documents.flatMap((one) => [...one._all_models.values()])
+    .find((one) => one.name === "texts" && one.data_source.data.text.length > 1);
+  const {text, style, x} = texts.data_source.data;
+  return text.map((word, i) => [word, style[i], x[i]])
+    .filter(([, style]) => style === "bold").slice(1).map(([word, , x]) => [word, x]);
+}"""
+
+
+def test_blocks_that_the_walk_has_not_reached_are_pale(page_at):
+    """The word is on the block that is reached; at the input there is none."""
+    lesson = page_at("?step=1")
+    for residual, colour in ((True, GREEN), (False, RED)):
+        lesson.put(residual=residual)
+        for step, reached in ((1, 0), (2, 1), (9, 2), (19, 3), (20, 3)):
+            lesson.put(step=step)
+            strong = [height > 3 for height in Picture(lesson).bars(colour)]
+            assert strong == [block <= reached for block in (1, 2, 3)], step
+            said = "all corrections so far" if residual else "latest output"
+            words = [[said, pytest.approx(reached, abs=0.2)]] if reached else []
+            assert lesson.page.evaluate(BOLD) == words, step
 
 
 # ------------------------------------------------- the page stands still at the switch

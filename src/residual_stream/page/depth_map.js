@@ -80,17 +80,19 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
   function draw(share) {
     off = share;
     if (layout === null) return;
-    const { token, depth } = state;
+    const { token, depth, step } = state;
     const frame = [token, depth, words.language, layout.width, layout.height].join();
-    if (drawn === `${frame} ${share}`) return;
+    const { block } = stepAt(step, depth);
+    const now = `${frame} ${share} ${block}`;
+    if (drawn === now) return;
     const bars = mapBars(table, token, layout, share);
     const ribbon = mapRibbon(table.word(true, token).x0_length, layout, share);
     noteGeometry(bars, ribbon);
     if (figure === null) return;
     if (!drawn.startsWith(`${frame} `)) figure.scale(layout);
-    drawn = `${frame} ${share}`;
-    figure.draw(bars, ribbon, share);
-    figure.write(mapTexts(content(), bars, layout, measure));
+    drawn = now;
+    figure.draw(bars, ribbon, share, block);
+    figure.write(mapTexts({ ...content(), reached: block }, bars, layout, measure));
   }
 
   /** What is written on the map; while it moves, only what does not change. */

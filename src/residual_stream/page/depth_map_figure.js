@@ -7,7 +7,9 @@ const MAP_EDGE = 1; // room for the ribbon's tip, in rem
 const MAP_BAR = 0.6; // a bar's share of its block's column
 const MAP_WIDEST_BAR = 4.5; // in rem
 const MAP_NOTCHES = 6; // of the cut
-const MAP_COLOURS = ["--slate", "--green", "--red", "--paper", "--line"];
+const MAP_SHALLOW = 5.6; // lines of type: a lower frame writes numbers only
+const MAP_COLOURS = ["--slate", "--green", "--red", "--muted", "--paper", "--line"];
+const MAP_TO_COME = 0.35; // how strong a bar is that the walk has not reached
 
 /**
  * Where everything stands, in CSS px from the frame's upper left corner.
@@ -16,6 +18,7 @@ const MAP_COLOURS = ["--slate", "--green", "--red", "--paper", "--line"];
  *         off: the highest stack of x₀ and all corrections down to the depth shown.
  * unit:   px for a length of 1; base: y of the zero line.
  * slot:   a block's column; entrance: what lies before the first, edge: behind the last.
+ * shallow: there is room for one line of text over the highest stack, not for two.
  */
 export function mapLayout(table, { token, depth }, { width, height, rem, size, entrance }) {
   const on = table.word(true, token);
@@ -27,9 +30,10 @@ export function mapLayout(table, { token, depth }, { width, height, rem, size, e
   const base = height - 2;
   const bar = Math.min(MAP_BAR * slot, MAP_WIDEST_BAR * rem);
   const line = 1.2 * size;
-  const unit = (base - 2 * line - 0.5 * rem) / top; // two lines of text fit above the highest stack
+  const shallow = height < MAP_SHALLOW * size;
+  const unit = (base - (shallow ? 1 : 2) * line - 0.5 * rem) / top; // the lines of text fit above the highest stack
   const centre = (block) => entrance + (block - 0.5) * slot;
-  return { width, height, rem, entrance, edge, slot, base, bar, line, unit, top, depth, centre };
+  return { width, height, rem, entrance, edge, slot, base, bar, line, unit, top, depth, centre, shallow };
 }
 
 /** Where a step stands on the way from the entrance to the right-hand edge. */
@@ -77,28 +81,29 @@ export function mapRibbon(x0, layout, off) {
   return { xs: [...xs, 1], ys: [...ys, base - x0 * unit] };
 }
 
-/** What is written on the map: x₀ at the entrance, a number on each bar, a word on the last. */
-export function mapTexts({ ribbon, word, lengths, x0, off, colours }, bars, layout, measure) {
+/** What is written on the map: x₀ at the entrance, a number on each bar, a word on the block's that is reached. */
+export function mapTexts({ ribbon, word, lengths, reached, x0, off, colours }, bars, layout, measure) {
   const entry = { x: 1, y: layout.base - layout.unit * x0, align: "left", style: "bold" };
   const texts = [{ text: ribbon, ...entry, color: colours["--slate"] }];
   if (word === null) return texts;
-  const color = colours[off ? "--red" : "--green"];
   const numbers = lengths.map((length) => number(length));
   const room = numbers.every((text) => measure(text) + 6 <= layout.slot);
   const heights = bars.map(({ top }) => (room ? top - layout.line : top));
-  const put = (text, style, middle, y) => texts.push({ text, style, color, align: "center", x: middle, y });
-  // a text over the last bar stays inside the frame and clear of all that it reaches over
-  const overLast = (text, style, y) => {
+  const colour = (block) => colours[block > reached ? "--muted" : off ? "--red" : "--green"];
+  const put = (block, text, style, x, y) => texts.push({ text, style, color: colour(block), align: "center", x, y });
+  // a text over a bar stays inside the frame and clear of all that it reaches over
+  const over = (block, text, style, y) => {
     const half = measure(text, style) / 2;
-    const middle = Math.min(layout.width - 1 - half, layout.centre(layout.depth));
-    const reached = heights.filter((_, i) => layout.centre(i + 1) + layout.slot / 2 > middle - half - 3);
-    const highest = Math.min(y, ...reached.slice(0, -1));
-    put(text, style, middle, highest);
+    const middle = Math.max(half + 1, Math.min(layout.width - 1 - half, layout.centre(block)));
+    const meets = (one) => one !== block && Math.abs(layout.centre(one) - middle) < half + 3 + layout.slot / 2;
+    const highest = Math.min(y, ...heights.filter((_, i) => meets(i + 1)));
+    put(block, text, style, middle, highest);
     return highest - layout.line;
   };
-  if (room) numbers.slice(0, -1).forEach((text, i) => put(text, "normal", layout.centre(i + 1), bars[i].top));
-  const above = overLast(numbers.at(-1), "normal", bars.at(-1).top);
-  overLast(word, "bold", Math.max(layout.line, above));
+  const here = reached || layout.depth; // without room for all numbers, one
+  if (room) numbers.forEach((text, i) => i + 1 !== here && put(i + 1, text, "normal", layout.centre(i + 1), bars[i].top));
+  const above = over(here, numbers[here - 1], "normal", bars[here - 1].top);
+  if (reached > 0 && !layout.shallow) over(here, word, "bold", Math.max(layout.line, above));
   return texts;
 }
 
@@ -124,8 +129,8 @@ export class MapFigure {
     this.base.data_source.data = { x: [x(1), x(width - 2)], y: [0, 0] };
   }
 
-  /** Between the two settings red bars appear on the green ones, at the same place. */
-  draw(bars, ribbon, off) {
+  /** Between the two settings red bars appear on the green ones, at the same place; blocks not yet reached are pale. */
+  draw(bars, ribbon, off, reached) {
     for (const [shown, seen, alpha] of [["soFar", off < 1 ? bars : [], 1], ["latest", off > 0 ? bars : [], off]]) {
       const column = (key) => seen.map((bar) => bar[key]);
       this.bars[shown].data_source.data = {
@@ -133,7 +138,7 @@ export class MapFigure {
         right: this.x(column("right")),
         bottom: this.y(column("bottom")),
         top: this.y(column("top")),
-        alpha: seen.map(() => alpha),
+        alpha: seen.map((_, i) => (i < reached ? alpha : MAP_TO_COME * alpha)),
       };
     }
     this.ribbon.data_source.data = { x: this.x(ribbon.xs), y: this.y(ribbon.ys) };
