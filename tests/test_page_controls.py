@@ -298,8 +298,9 @@ def test_compare_and_projector(learner, classroom):
     )
     expect(lesson.page.locator("#reading")).to_be_hidden()
     agree(lesson, classroom, step=4, compare=True, projector=True)
-    lesson.button("Leave projector view").click()
     lesson.page.get_by_role("checkbox", name="Compare on and off").uncheck()
+    agree(lesson, classroom, step=4, compare=False, projector=True)
+    lesson.button("Leave projector view").click()
     expect(lesson.page.locator("#reading")).to_be_visible()
     agree(lesson, classroom, step=4)
 

@@ -161,9 +161,11 @@ def test_comparing_names_the_first_number_that_differs(
         entry, axis, on, off = found
         label = lesson_example.axes[axis]["en"]
         assert entry == "blocks.0.resid_mid"
+        same = number(on, 1) == number(off, 1)
+        on, off = (number(value, 2 if same else 1) for value in (on, off))
         assert line == (
-            f"First number that differs: {entry}, {label}: "
-            f"{number(on)} with residual, {number(off)} without."
+            f"First difference: block 1, after attention: {label} {on} "
+            f"with the residual, {off} without."
         )
 
 
@@ -176,7 +178,8 @@ def test_both_sides_stand_at_the_same_step_and_the_number_is_marked(page_at):
     for side, values in ((0, ["0.3", "+0.7", "1.0"]), (1, ["0.3", "0.7", "0.7"])):
         row = sides.nth(side).locator(".scene-row.is-marked .number[data-name]")
         assert row.all_text_contents() == values
-    onward = [(1, 0), (3, 0), (7, 2)]
+    # only where the step shows that number
+    onward = [(1, 0), (3, 0), (7, 2), (10, 0), (20, 0)]
     for step, rows in onward:
         lesson.put(step=step)
         expect(sides.locator(".scene-row.is-marked")).to_have_count(rows)
@@ -185,6 +188,19 @@ def test_both_sides_stand_at_the_same_step_and_the_number_is_marked(page_at):
                 [...side.querySelectorAll(".number[data-name]")]
                 .filter((one) => one.textContent).map((one) => one.dataset.name))""")
         assert names[0] == names[1] != []
+
+
+def test_each_side_has_its_own_formula_and_there_is_no_other(page_at):
+    lesson = page_at("?compare=1&step=4", until="text")
+    formulas = lesson.page.locator(".step-formula:visible")
+    for residual in (True, False):
+        lesson.put(residual=residual)
+        expect(formulas).to_have_text(
+            ["x ← x + attention(norm(x))", "x ← attention(norm(x))"]
+        )
+        expect(lesson.page.locator(".step-numbers")).to_be_hidden()
+    lesson.put(compare=False, residual=True)
+    expect(formulas).to_have_text(["x ← x + attention(norm(x))"])
 
 
 def test_the_switch_works_while_comparing_and_the_sides_stay(page_at):

@@ -45,6 +45,18 @@ def test_sentence_scene_and_map_stand_on_one_screen(page_at, screen):
         # the depth map still has a height to speak of
         height = lesson.page.locator(".depth-map-stage").bounding_box()["height"]
         assert height > 0.13 * screen["height"], name
+    # two maps below two scenes, where no arcs are drawn
+    for language, depth, step in (("ja", 3, 4), ("en", 6, 37), ("ja", 12, 74)):
+        place = {"language": language, "depth": depth, "step": step}
+        lesson.put(**START | {"compare": True, "residual": True} | place)
+        maps = lesson.page.locator(".maps-pair .depth-map-blocks")
+        ends = [box["y"] + box["height"] for box in map(box_of, maps.all())]
+        assert len(ends) == 2
+        assert max(ends) <= box_of(lesson.page.locator(".dock"))["y"] + 1, place
+
+
+def box_of(part):
+    return part.bounding_box()
 
 
 ELSEWHERE = {

@@ -1,10 +1,11 @@
 // The scene of the state; in compare mode one with and one without the residual, at the
 // same step, with the first number that differs marked.
 
-import { h, setHidden, setText } from "./dom.js";
+import { h, setAttributes, setHidden, setText } from "./dom.js";
 import { createScene } from "./scene.js";
 import { stepAt } from "./steps.js";
 import { number } from "./table.js";
+import { showFormula } from "./walk.js";
 
 const SAME = 1e-9;
 
@@ -26,9 +27,8 @@ export function createCompare(context) {
   const single = createScene(context, { residual: null });
   const pair = []; // made when it is first shown
   const line = h("p", { class: "compare-line" });
-  const place = h("p", { class: "compare-place" });
   const sides = h("div", { class: "compare-sides" });
-  const both = h("div", { class: "compare" }, h("div", { class: "compare-found" }, line, place), sides);
+  const both = h("div", { class: "compare" }, line, sides);
   const element = h("section", { class: "block", id: "block" }, single.element, both);
 
   function update(state, previous, options) {
@@ -44,8 +44,9 @@ export function createCompare(context) {
       sides.append(...pair.map((side) => side.element));
     }
     const difference = firstDifference(table, stepAt(state.step, state.depth), state.token);
-    for (const { residual, scene, heading } of pair) {
+    for (const { residual, scene, heading, formula } of pair) {
       setText(heading, words.say(residual ? "compare_on" : "compare_off"));
+      showFormula(formula, context, state, residual);
       scene.update(state, previous, { motion: false });
       scene.mark(difference);
     }
@@ -55,17 +56,15 @@ export function createCompare(context) {
   function showLine(difference, state) {
     if (difference === null) {
       setText(line, words.say("no_difference"));
-      setText(place, "");
+      setAttributes(line, { title: null });
       return;
     }
     const { name, axis, single: alone } = difference;
     const labels = table.labels(table.axes(true, name).at(-1), state.language);
-    const form = (value) => number(value, 2);
-    const values = { name, label: alone ? "" : labels[axis], on: form(difference.on), off: form(difference.off) };
-    setText(line, words.say("first_difference", values));
-    const [, layer, part] = name.match(/^blocks\.(\d+)\.(\w+)/);
-    const isFfn = ["ln2", "mlp", "mlp_out", "resid_post"].includes(part);
-    setText(place, words.say(isFfn ? "chapter_ffn" : "chapter_attention", { block: Number(layer) + 1 }));
+    const place = differencePlace(name, words);
+    const where = alone ? place : words.say("difference_of", { place, label: labels[axis] });
+    setText(line, words.say("first_difference", { where, ...shortest(difference) }));
+    setAttributes(line, { title: name });
   }
 
   return { element, update };
@@ -74,5 +73,21 @@ export function createCompare(context) {
 function createSide(context, residual) {
   const scene = createScene(context, { residual });
   const heading = h("h3", { class: "compare-heading" });
-  return { residual, scene, heading, element: h("div", { class: "compare-side" }, heading, scene.element) };
+  const formula = h("p", { class: "step-formula" });
+  const head = h("div", { class: "compare-head" }, heading, formula);
+  return { residual, scene, heading, formula, element: h("div", { class: "compare-side" }, head, scene.element) };
+}
+
+/** Where in the walk a value is made: after a sublayer's update, or within a sublayer. */
+function differencePlace(name, words) {
+  const [, layer, part] = name.match(/^blocks\.(\d+)\.(\w+)/);
+  const block = Number(layer) + 1;
+  const sublayer = ["ln2", "mlp", "mlp_out", "resid_post"].includes(part) ? "ffn" : "attention";
+  return words.say(part.startsWith("resid") ? "difference_after" : "difference_within", { block, sublayer: words.say(sublayer) });
+}
+
+/** Both numbers with the one decimal that the rows have, or with two where one does not tell them apart. */
+function shortest({ on, off }) {
+  const decimals = number(on, 1) === number(off, 1) ? 2 : 1;
+  return { on: number(on, decimals), off: number(off, decimals) };
 }

@@ -13,7 +13,8 @@ const SCENE_READING = 350; // ms: the text has changed, the reader reads, then t
 /**
  * @param residual  null follows the state's switch; true or false fixes the scene to it
  * @returns {element, update(state, previous, {motion}), mark(difference)}
- *          mark: {name, axis} outlines that row (or word, for attn.pattern); null clears it
+ *          mark: {name, axis} outlines that row (or word, for attn.pattern) if the step shows that
+ *          value; null clears it
  */
 export function createScene(context, { residual = null } = {}) {
   const { table, motion: player } = context;
@@ -23,9 +24,11 @@ export function createScene(context, { residual = null } = {}) {
   const body = h("div", { class: "scene-body" }, sentence.element, block.element, vector.element);
   const element = h("div", { class: "scene" }, body);
   let run = 0;
+  let shown = [];
 
   function update(state, previous = null, { motion = false } = {}) {
     const facts = sceneFacts(context, state, residual);
+    shown = [...Object.values(facts.names), facts.step.id === "attention" ? facts.step.pattern : null];
     element.dataset.part = facts.step.part;
     element.dataset.sublayer = facts.step.sublayer ?? "";
     element.classList.toggle("is-off", !facts.residual);
@@ -49,9 +52,10 @@ export function createScene(context, { residual = null } = {}) {
     else player.play(draw, { delay: kind === "step" ? SCENE_READING : SWITCHING });
   }
 
-  /** Where on and off first differ: a row of the vector, or a word that attention reads. */
+  /** Where on and off first differ, if it is seen: a row of the vector, or a word that attention reads. */
   function mark(difference) {
-    const axis = difference === null ? "" : table.axes(true, difference.name).at(-1);
+    const isSeen = difference !== null && shown.includes(difference.name);
+    const axis = isSeen ? table.axes(true, difference.name).at(-1) : "";
     sentence.mark(axis === "key_pos" ? difference.axis : null);
     vector.mark(axis === "d_model" ? difference.axis : null);
   }

@@ -86,7 +86,7 @@ export function createStep(context) {
     element.setAttribute("aria-label", words.say("step"));
     setText(count, words.say("step_of", { step: state.step, steps: stepCount(state.depth) }));
     tell(stepText(context, state));
-    showFormula(formula, context, state);
+    showFormula(formula, context, state, state.residual);
     setText(what, whatIsShown(context, state));
     showNumbers(numbers, context, state);
     code.update(state);
@@ -95,9 +95,10 @@ export function createStep(context) {
   return { element, update };
 }
 
-function showFormula(element, context, state) {
+/** What the step does to the stream, with the residual or without. */
+export function showFormula(element, context, state, residual) {
   const step = stepAt(state.step, state.depth);
-  const formula = context.data.lesson.formulas[step.id][setting(state.residual)]
+  const formula = context.data.lesson.formulas[step.id][setting(residual)]
     .replaceAll("_2n", subscript(2 * state.depth))
     .replaceAll("_n", subscript(state.depth));
   const [before, marked, after] = formula.split(/[«»]/);

@@ -8,7 +8,7 @@ import { deltaSymbol, stateSymbol } from "./vector_bars.js";
 const WIRING_KINDS = { resid: "stream", ln: "norm", attn: "attention", mlp: "ffn" };
 const isSublayer = (kind) => kind === "attention" || kind === "ffn";
 // the room before a node, in relative units; "under": on a phone a sublayer stands under its norm
-const WIRING_WIDE = { stream: 44, add: 88, norm: 66, attention: 116, ffn: 98, other: 80 };
+const WIRING_WIDE = { stream: 40, add: 92, norm: 66, attention: 144, ffn: 96, other: 80 };
 const WIRING_NARROW = { stream: 19, add: 61, norm: 50, attention: 50, ffn: 50, other: 50, under: true };
 const WIRING_SMALL = { stream: 14, add: 30, norm: 16, attention: 16, ffn: 16, other: 16 };
 
