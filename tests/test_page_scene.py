@@ -6,6 +6,44 @@ import pytest
 
 UNTIL = "text"
 
+# each row's bars that are seen, with their edges
+BARS = """() => {
+  const seen = [...document.querySelectorAll("#block .scene-bar")]
+    .filter((one) => one.checkVisibility({visibilityProperty: true}));
+  const of = (name) => seen.filter((one) => one.matches(`.is-${name}`)).map((one) => {
+    const {left, right, top, bottom} = one.getBoundingClientRect();
+    return {left, right, top, bottom, width: right - left};
+  });
+  const key = [...document.querySelectorAll("#block .scene-key-item")]
+    .filter((one) => one.checkVisibility()).map((one) => one.textContent);
+  const loop = document.querySelector("#block .scene-arc:last-child");
+  const [arc, word] = [loop, document.querySelector("#block .is-followed .scene-word")]
+    .map((one) => one.getBoundingClientRect());
+  return {delta: of("delta"), input: of("input"), end: of("end"), first: of("first"),
+    key, over: [arc.left - word.left, word.right - arc.right]};
+}"""
+
+
+def test_the_smallest_correction_and_the_ends_of_the_bars_are_seen(page_at):
+    lesson = page_at("?step=37&depth=6&residual=off&lang=en")
+    seen = lesson.page.evaluate(BARS)
+    assert min(bar["width"] for bar in seen["delta"]) >= 4
+    # x₀'s mark above and the new state's below leave the bar's middle free
+    rows = zip(seen["input"], seen["delta"], seen["end"], strict=True)
+    for before, bar, after in rows:
+        assert before["bottom"] < (bar["top"] + bar["bottom"]) / 2 < after["top"]
+    assert seen["key"] == ["old state", "x₀", "Δ₁₂ FFN", "new state"]
+    for step, ends in ((37, 4), (38, 4), (36, 0)):
+        lesson.put(step=step, residual=True)
+        seen = lesson.page.evaluate(BARS)
+        assert seen["input"] == []  # x₀'s own bar ends there
+        assert len(seen["end"]) == ends, step
+        assert ("new state" in seen["key"]) == (ends > 0), step
+        assert all(bar["width"] >= 4 for bar in seen["delta"]), step
+    lesson.put(step=3, depth=3)
+    assert min(lesson.page.evaluate(BARS)["over"]) >= 0  # the word's arc to itself
+
+
 # in a comparison: the vectors' lower edge, their heads and keys, what overlaps
 SIDES = """() => {
   const seen = (part) => [...document.querySelectorAll(`.compare ${part}`)]

@@ -148,14 +148,16 @@ const leadsBack = ({ first: [zero, input], rest: [, stream] }) => (input - zero)
 
 function placeVectorBar(bar, from, to, share) {
   const [start, end, lane] = to.map((value, i) => from[i] + (value - from[i]) * share);
-  const [left, length] = [Math.min(start, end), Math.abs(end - start)].map((value) => Number(value.toFixed(3)));
-  setAttributes(bar, { style: `left:${left}%;width:${length}%;--lane:${Number(lane.toFixed(3))}` });
+  // held where it starts, so that a sliver's least width does not reach over the other side
+  const [side, edge] = end < start ? ["right", 100 - start] : ["left", start];
+  const [place, length] = [edge, Math.abs(end - start)].map((value) => Number(value.toFixed(3)));
+  setAttributes(bar, { style: `${side}:${place}%;width:${length}%;--lane:${Number(lane.toFixed(3))}` });
   bar.classList.toggle("is-empty", length === 0);
 }
 
 function createVectorHead({ table, words }) {
   const token = h("span", { class: "scene-axis", role: "columnheader" });
-  const keys = ["ghost", "first", "rest", "delta"].map((name) => [name, h("span", { class: "scene-key-text" })]);
+  const keys = ["ghost", "first", "rest", "delta", "end"].map((name) => [name, h("span", { class: "scene-key-text" })]);
   const items = keys.map(([name, text]) => h("span", { class: "scene-key-item" }, h("i", { class: `scene-swatch is-${name}` }), text));
   const key = h("span", { class: "scene-key", "aria-hidden": "true" }, ...items);
   const columns = ["old", "delta", "new"].map((name) => {
@@ -178,6 +180,7 @@ function createVectorHead({ table, words }) {
       first: isReplaced && isInput ? "" : "x₀",
       rest: isReplaced || isInput ? "" : words.say(residual ? "so_far" : "latest"),
       delta: names.delta ? `${symbols[1]} ${words.say(step.sublayer)}` : "",
+      end: names.result ? words.say("new_state") : "",
     };
     keys.forEach(([name, text], i) => {
       setText(text, texts[name]);
