@@ -162,7 +162,7 @@ def test_a_click_keeps_it_open_until_it_is_closed(page_at):
 
 def test_a_finger_opens_it_and_a_touch_beside_it_closes_it(page_at):
     lesson = page_at("?step=4", has_touch=True, viewport={"width": 390, "height": 844})
-    lesson.page.locator("#step .number").nth(3).tap()
+    lesson.page.locator(".scene-cell.is-new .number").nth(3).tap()
     expect(panel(lesson)).to_contain_text("identity")
     expect(panel(lesson)).to_be_in_viewport(ratio=1)
     panel(lesson).locator(".term").first.tap()
@@ -207,3 +207,11 @@ def test_every_glossary_term_in_the_text_opens_its_note(page_at, language):
         assert not re.search(r"undefined|null|\{", note)
     lesson.page.keyboard.press("Escape")
     expect(lesson.page.locator(".float")).to_be_hidden()
+    term = lesson.page.locator("#step").get_by_role("button").first
+    for key in ("Enter", "Space"):
+        term.focus()
+        lesson.page.keyboard.press(key)
+        expect(lesson.page.locator(".float")).to_be_focused()
+        lesson.page.keyboard.press("Escape")
+        expect(term).to_be_focused()
+    assert lesson.state()["step"] == 1

@@ -6,7 +6,7 @@ import { prose } from "./words.js";
 
 /** What a link in the prose becomes: a way to a state, or a glossary term. */
 export function createLinks(context) {
-  return (href, inner) => (href.startsWith("#") ? termButton(context, href.slice(1), inner) : stateLink(context, href, inner));
+  return (href, inner) => (href.startsWith("#") ? termLink(context, href.slice(1), inner) : stateLink(context, href, inner));
 }
 
 function stateLink(context, href, inner) {
@@ -21,14 +21,21 @@ function stateLink(context, href, inner) {
   return h("a", { class: "state-link", href: `${href}&lang=${words.language}`, click: go }, ...inner);
 }
 
-function termButton(context, id, inner) {
+/** A word that opens its note: text like its neighbours, so that lines break as if it were none. */
+function termLink(context, id, inner) {
   const { data, float, words } = context;
-  const open = (event) => {
+  const open = (element) => {
     const term = data.glossary.find((one) => one.id === id);
-    float.open(event.currentTarget, termNote(term, words), { label: term.term[words.language], pin: true });
+    float.open(element, termNote(term, words), { label: term.term[words.language], pin: true });
     float.element.focus({ preventScroll: true });
   };
-  return h("button", { type: "button", class: "glossary-link", click: open, "aria-haspopup": "dialog" }, ...inner);
+  const click = (event) => open(event.currentTarget);
+  const keydown = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault(); // Space would go to the next step, or scroll
+    open(event.currentTarget);
+  };
+  return h("span", { role: "button", tabindex: 0, class: "glossary-link", click, keydown, "aria-haspopup": "dialog" }, ...inner);
 }
 
 function termNote(term, words) {

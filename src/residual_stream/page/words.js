@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 
-const STOPS = /^[.,;:!?)\]”’。、，；：！？）」』]+/;
+const OPERATOR = /^ [+−×÷=≈] $/;
 const TAGS = new Set(["p", "em", "strong", "code", "ul", "ol", "li", "a", "br"]);
 
 export class Words {
@@ -24,25 +24,32 @@ export class Words {
  * in), or [tag, attributes, ...children].
  */
 export function prose(nodes, fills, onLink) {
-  return withTheirStops(nodes.map((node) => {
-    if (typeof node === "string") return document.createTextNode(node);
-    if (node[0] === "slot") return h("span", { class: "figure" }, fills[node[1]] ?? "");
-    const [tag, attributes, ...children] = node;
-    if (!TAGS.has(tag)) throw new Error(`prose holds <${tag}>`);
-    const inner = prose(children, fills, onLink);
-    return tag === "a" ? onLink(attributes.href, inner) : h(tag, {}, ...inner);
-  }));
+  return equations(nodes).map((node) => {
+    if (Array.isArray(node[0])) return h("span", { class: "equation" }, ...node.map((part) => piece(part, fills, onLink)));
+    return piece(node, fills, onLink);
+  });
 }
 
-/** A button in a sentence keeps the stop that follows it: browsers would begin a line with it. */
-function withTheirStops(nodes) {
-  return nodes.map((node, i) => {
-    const next = nodes[i + 1];
-    const stop = node instanceof HTMLButtonElement && next instanceof Text ? next.data.match(STOPS)?.[0] : undefined;
-    if (stop === undefined) return node;
-    next.data = next.data.slice(stop.length);
-    return h("span", { class: "with-its-stop" }, node, stop);
-  });
+function piece(node, fills, onLink) {
+  if (typeof node === "string") return document.createTextNode(node);
+  if (node[0] === "slot") return h("span", { class: "figure" }, fills[node[1]] ?? "");
+  const [tag, attributes, ...children] = node;
+  if (!TAGS.has(tag)) throw new Error(`prose holds <${tag}>`);
+  const inner = prose(children, fills, onLink);
+  return tag === "a" ? onLink(attributes.href, inner) : h(tag, {}, ...inner);
+}
+
+/** The same nodes; a number, an operator and a number, however often, are one list: an equation is not split. */
+function equations(nodes) {
+  const isSlot = (node) => Array.isArray(node) && node[0] === "slot";
+  const list = [];
+  for (let i = 0; i < nodes.length; i++) {
+    let end = i;
+    while (isSlot(nodes[end]) && OPERATOR.test(nodes[end + 1]) && isSlot(nodes[end + 2])) end += 2;
+    list.push(end > i ? nodes.slice(i, end + 1) : nodes[i]);
+    i = end;
+  }
+  return list;
 }
 
 /** A whole number as a subscript: x₁₂. */
