@@ -254,6 +254,56 @@ def test_next_back_and_the_switch_stay_in_reach_on_a_phone(page_at, ui, language
         expect(switch).to_be_in_viewport(ratio=1)
 
 
+def test_on_a_phone_a_menu_holds_what_the_head_has_no_room_for(page_at):
+    """By keyboard alone; language and link stay in sight, in one line."""
+    lesson = page_at("?step=4", until="text", viewport=PHONE)
+    head = lesson.page.get_by_role("banner")
+    expect(head.get_by_role("combobox", name="Language")).to_be_visible()
+    expect(lesson.button("Copy link")).to_be_visible()
+    assert head.bounding_box()["height"] < 48
+    lab = head.get_by_role("link", name="Lab", exact=True)
+    expect(lab).to_be_hidden()
+    menu = head.locator("summary", has_text="Menu")
+    menu.focus()
+    keys = lesson.page.keyboard
+    keys.press("Enter")
+    for name in ("Lesson", "Experiments", "Wirings", "Lab", "For teachers"):
+        keys.press("Tab")
+        expect(head.get_by_role("link", name=name, exact=True)).to_be_focused()
+    keys.press("Tab")
+    expect(head.get_by_role("combobox", name="Theme")).to_be_focused()
+    keys.press("Escape")
+    expect(menu).to_be_focused()
+    expect(lab).to_be_hidden()
+    keys.press("Space")
+    lab.click()
+    expect(lab).to_be_hidden()
+    assert lesson.state()["view"] == "lab"
+    lesson.page.set_viewport_size({"width": 1280, "height": 800})
+    expect(lab).to_have_attribute("aria-current", "page")
+    expect(lab).to_be_visible()
+    lesson.page.set_viewport_size(PHONE)
+    expect(lab).to_be_hidden()
+
+
+def test_the_line_of_chapters_shows_that_it_goes_on(page_at):
+    """On a phone: an edge that hides more fades, and the next is half seen."""
+    lesson = page_at("?step=1", until="text", viewport=PHONE)
+    line = lesson.page.locator(".chapters")
+    for step, more in ((1, "right"), (2, "right"), (5, "left right"), (20, "left")):
+        lesson.put(step=step)
+        expect(line).to_have_attribute("data-more", more)
+        hidden = lesson.page.evaluate("""() => {
+          const list = document.querySelector(".chapters-list");
+          const edge = list.getBoundingClientRect().right;
+          const here = list.querySelector("[aria-current]").parentElement;
+          const next = here.nextElementSibling?.getBoundingClientRect();
+          return [here.getBoundingClientRect().right > edge,
+            Boolean(next) && next.left > edge - 40];
+        }""")
+        assert hidden == [False, False], step
+
+
 # ------------------------------------------------------------------------- motion
 
 

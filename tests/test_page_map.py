@@ -240,8 +240,9 @@ def test_blocks_that_the_walk_has_not_reached_are_pale(page_at):
 FLIPPED = """async (walk) => {
   const {store, settle} = await ResidualStream.page;
   const places = () => [...document.querySelectorAll(
-      ".masthead *, .chapters *, #step, #block, #map, #map button, .depth-map-stage, "
-      + ".depth-map-caption, .inside, #sum, #sum tr, #reading, .dock *, .settings *")]
+      ".masthead *, .chapters *, #step, #step > *, #block, #map, #map button, "
+      + ".depth-map-stage, .depth-map-caption, .inside, #sum, #sum tr, #reading, "
+      + ".dock *, .settings *")]
     .filter((part) => part.checkVisibility() && !part.matches(".switch-knob"))
     .map((part) => {
       const {x, y, width, height} = part.getBoundingClientRect();

@@ -1,12 +1,14 @@
-// The head of the page: title, language, theme, projector, link to this state, help.
+// The head of the page: title, the page's parts, language, theme, projector, link to this state, help.
 
 import { createSelect } from "./controls.js";
 import { h, setHidden, setText } from "./dom.js";
+import { createMastheadMenu } from "./masthead_menu.js";
 import { prose } from "./words.js";
 
 export const THEMES = ["system", "light", "dark"];
 
-export function createMasthead(context) {
+/** The head; `nav` is the line of the page's parts. */
+export function createMasthead(context, nav) {
   const { data, words, store } = context;
   const title = h("h1", {});
   const lead = h("div", { class: "masthead-lead" });
@@ -17,8 +19,9 @@ export function createMasthead(context) {
   const copy = createCopy(context, button);
   const help = button("help", () => context.help.open());
   const tools = h("div", { class: "masthead-tools" }, language.element, theme.element, projector, copy.element, help);
-  const titles = h("div", { class: "masthead-titles" }, title, lead);
+  const titles = h("div", { class: "masthead-titles" }, title, nav.element, lead);
   const element = h("header", { class: "masthead" }, titles, tools);
+  const menu = createMastheadMenu(context, tools, [nav.element, theme.element, projector, help]);
 
   function update(state, previous) {
     if (previous?.language !== state.language) {
@@ -35,9 +38,10 @@ export function createMasthead(context) {
     projector.setAttribute("aria-pressed", state.projector);
     setText(help, words.say("help"));
     copy.update();
+    menu.update();
   }
 
-  return { element, titles, update };
+  return { element, update };
 }
 
 /** Asked first where that can be asked: a try within a sandbox would be reported as an error. */

@@ -2,6 +2,7 @@
 
 import { followAddress } from "./address.js";
 import { createAnnouncer } from "./announce.js";
+import { createChapters } from "./chapters.js";
 import { createClassBar, createFoot } from "./class_bar.js";
 import { createClassroom } from "./class_follow.js";
 import { createCompare } from "./compare.js";
@@ -25,7 +26,7 @@ import { createServerLine } from "./server_link.js";
 import { lastStepOf } from "./steps.js";
 import { createSum } from "./sum.js";
 import { createViewNav } from "./view_nav.js";
-import { createChapters, createStep } from "./walk.js";
+import { createStep } from "./walk.js";
 import { createWirings } from "./wirings.js";
 
 // what changes the lesson's parts only, and what changes nothing of the lesson
@@ -83,7 +84,7 @@ export function createPage(host, data, options) {
   const remove = () => {
     leaveKeys();
     context.leave.forEach((leave) => leave());
-    [context.address, context.float, explain, views.dock, views.map, views.lab, views.links, views.server, context.classroom, later].forEach((part) => part?.remove?.());
+    [context.address, context.float, explain, views.chapters, views.dock, views.map, views.lab, views.links, views.server, context.classroom, later].forEach((part) => part?.remove?.());
   };
   const { table, asking } = context;
   return { root, store, table, views, asking, embed: views.map.embed, loadAhead: () => context.leave.push(loadAhead(context.load)), settle: later.settle, remove };
@@ -92,10 +93,11 @@ export function createPage(host, data, options) {
 function createViews(context) {
   const goTo = (block) => context.store.set({ step: block === 0 ? 1 : lastStepOf(block) }, "map");
   const announcer = createAnnouncer(context); // before the views that speak through it
+  const nav = createViewNav(context);
   return {
-    masthead: createMasthead(context),
+    masthead: createMasthead(context, nav),
     help: context.help,
-    nav: createViewNav(context),
+    nav,
     notice: createNotice(context),
     server: createServerLine(context),
     ...(context.classroom && { classBar: createClassBar(context) }),
@@ -147,7 +149,6 @@ function layOut(root, views, context) {
     },
   };
   placeSettings(context, views, stage);
-  views.masthead.titles.insertBefore(views.nav.element, views.masthead.titles.children[1]);
   root.prepend(skip, views.masthead.element, views.notice.element, main, createFoot(views), views.server.element, views.announcer.element, views.help.element);
   return main;
 }

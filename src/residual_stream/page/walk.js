@@ -1,11 +1,10 @@
-// The walk: chapters to jump to, and the step's sentence, formula, numbers and code.
+// A step of the walk: its sentence, formula, numbers and code.
 
 import { h, setText } from "./dom.js";
-import { afterPaint } from "./later.js";
 import { numberElement, showNumber } from "./numbers.js";
 import { setting } from "./table.js";
 import { deltaSymbol, stateSymbol } from "./vector_bars.js";
-import { chapters, stepAt, stepCount } from "./steps.js";
+import { stepAt, stepCount } from "./steps.js";
 import { prose, subscript } from "./words.js";
 
 /** The texts of a step in a state: {title, nodes, fills} in the current language. */
@@ -17,75 +16,22 @@ export function stepText(context, state) {
   return { ...data.prose[words.language].steps[section], fills };
 }
 
-/** The line of chapters: a button each, the current one marked. */
-export function createChapters(context) {
-  const { words, store } = context;
-  const list = h("ol", { class: "chapters-list" });
-  const element = h("nav", { class: "chapters" }, list);
-  let buttons = [];
-
-  function build(depth) {
-    buttons = chapters(depth).map((chapter) => {
-      const go = () => store.set({ step: chapter.step }, "chapter");
-      const button = h("button", { type: "button", class: "chapter", click: go });
-      return { chapter, button };
-    });
-    list.replaceChildren(...buttons.map(({ button }) => h("li", {}, button)));
-  }
-
-  function update(state, previous) {
-    if (!previous || previous.depth !== state.depth) build(state.depth);
-    element.setAttribute("aria-label", words.say("chapters"));
-    const current = buttons.findLast(({ chapter }) => chapter.step <= state.step);
-    for (const { chapter, button } of buttons) {
-      setText(button, words.say(`chapter_${chapter.id}`, { block: chapter.block }));
-      const here = button === current.button;
-      button.classList.toggle("is-done", chapter.step < current.chapter.step);
-      if (here) button.setAttribute("aria-current", "step");
-      else button.removeAttribute("aria-current");
-    }
-    if (previous?.step !== state.step) afterPaint(() => keepInView(list, current.button));
-  }
-
-  return { element, update };
-}
-
-function keepInView(list, button) {
-  const left = button.offsetLeft - list.offsetLeft;
-  const hiddenLeft = left < list.scrollLeft;
-  const hiddenRight = left + button.offsetWidth > list.scrollLeft + list.clientWidth;
-  if (hiddenLeft || hiddenRight) list.scrollLeft = left - list.clientWidth / 3;
-}
-
 /** The step's region: where we are, the sentence, the formula, the numbers, the code. */
 export function createStep(context) {
   const { words } = context;
   const count = h("p", { class: "step-count" });
-  const title = h("h2", { class: "step-title" });
-  const text = h("div", { class: "step-text" });
+  const telling = createTelling(context, () => element.focus({ preventScroll: true }));
   const formula = h("p", { class: "step-formula" });
   const what = h("p", { class: "step-what" });
   const numbers = h("p", { class: "step-numbers", "data-numbers": "" });
   const code = createCode(context);
-  const element = h("section", { class: "step", id: "step", tabindex: -1 }, count, title, text, formula, what, numbers, code.element);
-
-  let told = "";
-
-  /** New text has new links: the focus that one of the old had goes to the region. */
-  function tell(content) {
-    const now = JSON.stringify(content);
-    if (now === told) return;
-    told = now;
-    const held = [title, text].some((part) => part.contains(element.getRootNode().activeElement));
-    title.replaceChildren(...prose(content.title, content.fills, context.onLink));
-    text.replaceChildren(...prose(content.nodes, content.fills, context.onLink));
-    if (held) element.focus({ preventScroll: true });
-  }
+  const element = h("section", { class: "step", id: "step", tabindex: -1 }, count, ...telling.elements, formula, what, numbers, code.element);
 
   function update(state) {
     element.setAttribute("aria-label", words.say("step"));
+    element.dataset.part = stepAt(state.step, state.depth).part;
     setText(count, words.say("step_of", { step: state.step, steps: stepCount(state.depth) }));
-    tell(stepText(context, state));
+    telling.update(state);
     showFormula(formula, context, state, state.residual);
     setText(what, whatIsShown(context, state));
     showNumbers(numbers, context, state);
@@ -93,6 +39,50 @@ export function createStep(context) {
   }
 
   return { element, update };
+}
+
+/**
+ * A step's title and text. Behind each lies, unseen, what the other setting of the switch
+ * says: the room is the longer one's, so that flipping it moves nothing below.
+ */
+function createTelling(context, keepFocus) {
+  const title = h("span", { class: "step-title" });
+  const text = h("div", { class: "step-text" });
+  const elements = [h("h2", { class: "step-titles" }, title), h("div", { class: "step-texts" }, text)];
+  const told = new Map();
+
+  const filled = ({ title, nodes, fills }) => [title, nodes].map((part) => prose(part, fills, context.onLink));
+
+  /** New text has new links: the focus that one of the old had goes to the region. */
+  function tell(content) {
+    const focused = text.getRootNode().activeElement;
+    const held = [title, text].some((part) => part.contains(focused));
+    filled(content).forEach((nodes, i) => [title, text][i].replaceChildren(...nodes));
+    if (held) keepFocus();
+  }
+
+  function keepRoom(content) {
+    filled(content).forEach((nodes, i) => (elements[i].dataset.other = unbroken(h("span", {}, ...nodes))));
+  }
+
+  function once(what, content) {
+    const now = JSON.stringify(content);
+    if (told.get(what) !== now) what(content);
+    told.set(what, now);
+  }
+
+  function update(state) {
+    once(tell, stepText(context, state));
+    once(keepRoom, stepText(context, { ...state, residual: !state.residual }));
+  }
+
+  return { elements, update };
+}
+
+/** The text of prose, with its equations as unbroken as they are shown. */
+function unbroken(element) {
+  for (const equation of element.querySelectorAll(".equation")) equation.textContent = equation.textContent.replaceAll(" ", "\u00a0");
+  return element.textContent;
 }
 
 /** What the step does to the stream, with the residual or without. */
