@@ -41,8 +41,10 @@ COLLECT = """async (states) => {
   });
 }"""
 
-# what can be seen and heard of a state: each part's text, place, look and aria-…
-SNAPSHOT = """() => {
+# what can be seen and heard of a state, once the page has seen its sizes: each part's
+# text, place, look and aria-…
+SNAPSHOT = """async () => {
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
   const parts = "#step, #block, #map, #sum, .chapters, .dock, .settings";
   const regions = [...document.querySelectorAll(parts)];
   const seen = {opacityProperty: true, visibilityProperty: true};
