@@ -276,6 +276,33 @@ def test_flipping_the_switch_moves_nothing_on_the_page(page_at, width):
     assert not moved, moved
 
 
+# where a text's letters stand, the dock begins, and the row of block numbers ends
+LINES = """() => {
+  const foot = (part) => {
+    const probe = document.createElement("span");
+    Object.assign(probe.style, {display: "inline-block", width: "0", height: "0"});
+    part.append(probe);
+    const {bottom} = probe.getBoundingClientRect();
+    probe.remove();
+    return bottom;
+  };
+  const box = (part) => document.querySelector(part).getBoundingClientRect();
+  const word = document.querySelector(".depth-map-key li > :last-child");
+  return [foot(document.querySelector(".maps > h2")), foot(word),
+    box(".depth-map-blocks").bottom, box(".dock").top];
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_on_a_laptop_the_whole_map_stands_above_the_controls(page_at, language):
+    """Title and key on one line above it, and the blocks' numbers below it."""
+    size = {"width": 1280, "height": 800}
+    lesson = page_at(f"?step=4&lang={language}", until="text", viewport=size)
+    title, key, numbers, dock = lesson.page.evaluate(LINES)
+    assert key == pytest.approx(title, abs=0.6)
+    assert numbers <= dock
+
+
 # --------------------------------------------------------------- going to a block
 
 
