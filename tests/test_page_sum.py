@@ -123,6 +123,27 @@ def test_the_bars_of_the_sum_join_end_to_end(page_at, example):
     assert ends[:, :, 1] == pytest.approx(50 + 50 * running / largest, abs=0.01)
 
 
+# words of Latin letters or katakana in the table's heads that stand on two lines
+BROKEN = """() => [...document.querySelectorAll("#sum th")].flatMap((head) => {
+  const text = head.firstChild;
+  return [...text.data.matchAll(/[A-Za-z]+|[ァ-ヶー]+/g)].filter(({0: word, index}) => {
+    const range = document.createRange();
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    const tops = [...range.getClientRects()].map(({top}) => Math.round(top));
+    return new Set(tops).size > 1;
+  }).map(([word]) => word);
+})"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_word_of_the_sums_heads_is_broken(page_at, width):
+    lesson = page_at("?step=4", viewport={"width": width, "height": 844})
+    for language in ("en", "ja"):
+        lesson.put(language=language)
+        assert lesson.page.evaluate(BROKEN) == [], language
+
+
 # --------------------------------------------------------------------- comparing
 
 
