@@ -1,5 +1,7 @@
 """On a projector: large type, and sentence, scene and depth map on one screen."""
 
+from itertools import product
+
 import pytest
 from playwright.sync_api import expect
 
@@ -57,6 +59,32 @@ def test_sentence_scene_and_map_stand_on_one_screen(page_at, screen):
 
 def box_of(part):
     return part.bounding_box()
+
+
+# what the head offers, where it ends and the arcs begin, and the step and the map meet
+HEAD = """() => {
+  const box = (part) => document.querySelector(part).getBoundingClientRect();
+  const offered = [...document.querySelectorAll(".masthead :is(a, button, select)")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => one.getAttribute("aria-label") ?? one.textContent);
+  const text = document.querySelector(".step-text");
+  const size = parseFloat(getComputedStyle(text).fontSize);
+  return {offered, size, apart: box(".scene-arcs").top - box(".masthead").bottom,
+    left: box("#map").top - box("#step").bottom};
+}"""
+
+
+def test_the_sentence_is_large_and_little_else_is_left(page_at):
+    lesson = page_at("?projector=1", until="text", viewport=SCREEN)
+    for language, step in product(("en", "ja"), range(1, 21)):
+        lesson.put(**START | {"language": language, "step": step, "depth": 3})
+        seen = lesson.page.evaluate(HEAD)
+        assert seen["size"] >= 1.25 * 24
+        assert seen["left"] > 0, (language, step)
+        assert seen["apart"] > 0
+        assert len(seen["offered"]) == 2, seen["offered"]  # language, and the way out
+    lesson.put(view="experiments", language="en")
+    assert "Lesson" in lesson.page.evaluate(HEAD)["offered"]
 
 
 ELSEWHERE = {

@@ -14,6 +14,7 @@ export function createMasthead(context, nav) {
   const lead = h("div", { class: "masthead-lead" });
   const language = createSelect(["ja", "en"], (value) => store.set({ language: value }));
   const theme = createSelect(THEMES, (value) => store.set({ theme: value }));
+  theme.element.dataset.control = "theme";
   const button = (name, click) => h("button", { type: "button", class: "button button-quiet", click, "data-control": name });
   const projector = button("projector", () => store.set({ projector: !store.get().projector }));
   const copy = createCopy(context, button);
