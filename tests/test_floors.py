@@ -35,6 +35,7 @@ VIEWS = NUMBERS | {
 FLOORS = (
     ({"ops"}, NUMBERS),
     ({"entry", "arithmetic", "trace"}, NUMBERS),
+    ({"inputs"}, NUMBERS),
     ({"block"}, NUMBERS),
     ({"explain", "ledger", "derivatives", "jacobian", "wirings"}, NUMBERS),
     ({"lesson_file", "places", "example"}, NUMBERS | {"markdown_it"}),
@@ -44,7 +45,7 @@ FLOORS = (
     ({"classroom"}, VIEWS | {"redis"}),
     ({"", "calls", "call_export", "call_serve", "cli", "__main__"}, VIEWS),
 )
-LESSON, TOP = 4, 9
+LESSON, TOP = 5, 10
 
 
 class Import(NamedTuple):
@@ -110,9 +111,11 @@ def test_the_ground_is_laid_in_three_layers():
         if module.startswith(ops):
             assert all(lower.startswith(f"{ops}.") for lower in own(module)), module
     below = {f"{PACKAGE}.{name}" for name in ("entry", "arithmetic")}
-    assert own(trace) == {ops, *below}
-    assert set.union(*map(own, below)) == {ops, f"{PACKAGE}.entry"}
-    assert own(block) == {ops, trace}
+    above = {f"{PACKAGE}.{name}" for name in ("block", "inputs", "explain")}
+    for module in (trace, *below):
+        assert ops in own(module), module
+        assert not above & own(module), module
+    assert own(block) == {ops, trace, f"{PACKAGE}.inputs"}
 
 
 @every_module

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -248,3 +249,14 @@ def test_nothing_that_a_browser_can_send_breaks_the_state(sent):
         assert {type(now[name]) for name in ("residual", "compare")} == {bool}
         assert {type(now[name]) for name in ("step", "depth")} == {int}
         json.dumps(now, allow_nan=False)
+
+
+@pytest.mark.parametrize("name", ["step", "depth"])
+@pytest.mark.parametrize("value", [True, 2.0, "2", None, np.int64(2)])
+def test_only_a_plain_whole_number_is_a_step_or_a_depth(name, value):
+    with pytest.raises(ValueError, match=rf"{name} is .*; it must be a whole number"):
+        fresh(**{name: value})
+    state = fresh()
+    with pytest.raises(ValueError, match=rf"{name} is .*; it must be a whole number"):
+        setattr(state, name, value)
+    assert state.as_dict() == fresh().as_dict()

@@ -9,12 +9,32 @@ computes it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
-from residual_stream import ops
-from residual_stream.ops import Array
+from residual_stream import inputs, ops
+from residual_stream.inputs import (
+    ALL_PARTS,
+    MAX_DEPTH,
+    WEIGHT_AXES,
+    Example,
+    Norm,
+    Parts,
+)
 from residual_stream.trace import Axes, Entry, Recorder, Trace
+
+__all__ = [
+    "ALL_PARTS",
+    "MAX_DEPTH",
+    "WEIGHT_AXES",
+    "Example",
+    "Norm",
+    "Parts",
+    "attention",
+    "block",
+    "embed",
+    "ffn",
+    "norm",
+    "run",
+]
 
 STREAM: Axes = ("pos", "d_model")
 ONE_EACH: Axes = ("pos",)
@@ -22,56 +42,7 @@ HEAD: Axes = ("pos", "d_head")
 PAIRS: Axes = ("query_pos", "key_pos")
 HIDDEN: Axes = ("pos", "d_mlp")
 
-WEIGHT_AXES: Mapping[str, Axes] = {
-    "W_Q": ("d_model", "d_head"),
-    "W_K": ("d_model", "d_head"),
-    "W_V": ("d_model", "d_head"),
-    "W_O": ("d_head", "d_model"),
-    "W_in": ("d_model", "d_mlp"),
-    "b_in": ("d_mlp",),
-    "W_out": ("d_mlp", "d_model"),
-    "b_out": ("d_model",),
-}
-MAX_DEPTH = 96
-
-Norm = Literal["rms", "layer", "none"]
 Parameters = Mapping[str, Entry]
-
-
-@dataclass(frozen=True)
-class Example:
-    """What a run starts from: the words, their vectors and the weights.
-
-    tokens:     the words of the sentence, in order.
-    axes:       the name of each dimension of the stream.
-    embed:      [pos, d_model], each word's own vector.
-    pos_embed:  [pos, d_model], the vector of each place in the sentence.
-    weights:    one block's parameters by name, shared by all blocks; rows multiply
-                from the left (`x @ W_Q`). `WEIGHT_AXES` has their names and axes.
-    """
-
-    tokens: tuple[str, ...]
-    axes: tuple[str, ...]
-    embed: Array
-    pos_embed: Array
-    weights: Mapping[str, Array]
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Which parts the model has; the lesson's has them all.
-
-    norm:       "rms", "layer" or "none".
-    attention, ffn, positions:  False leaves that part out.
-    """
-
-    norm: Norm = "rms"
-    attention: bool = True
-    ffn: bool = True
-    positions: bool = True
-
-
-ALL_PARTS = Parts()
 
 
 def run(
@@ -84,12 +55,15 @@ def run(
 
     residual:  False puts `x = delta` in place of `x = x + delta`.
     returns    a Trace of float64 values.
-    raises     ValueError for a depth outside 1 to 96, or shapes that do not fit.
+    raises     ValueError for a depth outside 1 to 96, a residual that is neither True
+               nor False, or an example whose numbers do not fit or are not finite.
     source     Xiong et al. 2020, "On Layer Normalization in the Transformer
                Architecture", table 1, the Pre-LN column without its final norm.
     """
-    if not 1 <= depth <= MAX_DEPTH:
-        raise ValueError(f"depth is {depth}; it must be from 1 to {MAX_DEPTH}")
+    depth = inputs.whole("depth", depth, 1, MAX_DEPTH)
+    residual = inputs.truth("residual", residual)
+    parts = inputs.parts_of_model(parts)
+    inputs.check_example(example)
     trace = Trace()
     w = {
         name: trace.weight(name, axes, example.weights[name])
@@ -101,6 +75,7 @@ def run(
         if layer > 0:
             x = at("resid_pre", STREAM, "x", ops.carry, x)
         x = block(x, w, at, residual, parts)
+    inputs.check_outcome(example, x.value)
     return trace
 
 

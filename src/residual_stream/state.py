@@ -48,6 +48,17 @@ class LabText(param.Parameter):
             raise ValueError(f"lab: {error}") from None
 
 
+class WholeNumber(param.Integer):  # type: ignore[type-arg]
+    """A plain whole number; True, which counts as 1 elsewhere, is none."""
+
+    def _validate_value(self, val: Any, allow_None: bool) -> None:
+        if type(val) is not int:
+            raise ValueError(
+                f"{self.name} is {val!r}; it must be a whole number, an int"
+            )
+        super()._validate_value(val, allow_None)
+
+
 class LessonState(param.Parameterized):
     """What one learner has set: step, depth, residual, token, language and views.
 
@@ -56,8 +67,8 @@ class LessonState(param.Parameterized):
     """
 
     view: Any = param.Selector(default="lesson", objects=list(VIEWS))
-    step = param.Integer(default=1, bounds=(1, None), doc="From 1, the input.")
-    depth = param.Integer(default=3, bounds=(1, None), doc="Blocks.")
+    step = WholeNumber(default=1, bounds=(1, None), doc="From 1, the input.")
+    depth = WholeNumber(default=3, bounds=(1, None), doc="Blocks.")
     residual = param.Boolean(default=True, doc="Whether x + Δ or Δ alone is kept.")
     token: Any = param.Selector(objects=[""], doc="The word that is followed.")
     language: Any = param.Selector(default="en", objects=list(LANGUAGES))
@@ -125,7 +136,7 @@ class LessonState(param.Parameterized):
             self.param[name]._validate(value)
         except (ValueError, TypeError):
             return False
-        return not (name == "depth" and type(value) is not int)
+        return True
 
     def as_dict(self) -> dict[str, Any]:
         """Every value by name, ready for JSON."""

@@ -9,8 +9,12 @@ import numpy as np
 from residual_stream.arithmetic import Arithmetic, Index, worked_out
 from residual_stream.entry import WEIGHTS, Axes, Entry
 from residual_stream.ops import Array, Operation, given
+from residual_stream.ops.operation import values_of
 
 __all__ = ["WEIGHTS", "Axes", "Entry", "Recorder", "Trace"]
+
+
+FLOAT = np.dtype(np.float64)
 
 
 class Trace(Mapping[str, Array]):
@@ -30,7 +34,9 @@ class Trace(Mapping[str, Array]):
     def weight(self, name: str, axes: Axes, value: Array) -> Entry:
         """Take in a weight, so that values can name it as their origin.
 
-        raises  ValueError for a second weight of that name or a wrong axis count.
+        value:  real numbers, or truth values for a mask; a list is taken for an array.
+        raises  ValueError for a second weight of that name, a wrong axis count or
+                what is not made of real numbers.
         """
         full = WEIGHTS + name
         return _put(_given(full, axes, name, value, sys._getframe(1)), self._weights)
@@ -38,7 +44,8 @@ class Trace(Mapping[str, Array]):
     def given(self, name: str, axes: Axes, formula: str, value: Array) -> Entry:
         """Take in a value that nothing computes: what the example's file states.
 
-        raises  ValueError for a name taken before or a wrong axis count.
+        raises  ValueError for a name taken before, a wrong axis count or what is not
+                made of real numbers.
         """
         return _put(_given(name, axes, formula, value, sys._getframe(1)), self._entries)
 
@@ -158,8 +165,10 @@ class Recorder:
 def _given(
     name: str, axes: Axes, formula: str, value: Array, caller: FrameType
 ) -> Entry:
+    if type(value) is not np.ndarray or value.dtype is not FLOAT:
+        value = values_of(name, value)
     # a copy, because the caller may go on writing to its own array
-    kept = np.array(value, dtype=None if value.dtype == np.bool_ else np.float64)
+    kept = np.array(value)
     kept.setflags(write=False)
     return Entry(name, axes, kept, formula, given, (), caller.f_code, caller.f_lasti)
 

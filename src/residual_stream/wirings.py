@@ -11,11 +11,12 @@ Only the adds and the norms move: attention, FFN and norm are `block.py`'s.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 from typing import Literal
 
 import numpy as np
 
-from residual_stream import block, ops
+from residual_stream import block, inputs, ops
 from residual_stream.block import (
     ALL_PARTS,
     STREAM,
@@ -39,15 +40,17 @@ def run_wiring(example: Example, wiring: Wiring, depth: int = 3) -> Trace:
     returns  a Trace under `run`'s names; ln1 and ln2 are a block's norms in order.
     raises   ValueError for another wiring or a depth outside 1 to 96.
     """
-    if wiring not in WIRINGS:
-        raise ValueError(f"wiring is {wiring!r}; use one of {', '.join(WIRINGS)}")
-    _check(depth)
+    inputs.one_of("wiring", wiring, tuple(WIRINGS))
+    depth = inputs.whole("depth", depth, 1, block.MAX_DEPTH)
+    inputs.check_example(example)
     trace = Trace()
     w = {
         name: trace.weight(name, axes, example.weights[name])
         for name, axes in WEIGHT_AXES.items()
     }
-    return _stack(example, trace, [w] * depth, WIRINGS[wiring])
+    _stack(example, trace, [w] * depth, WIRINGS[wiring])
+    inputs.check_outcome(example, trace[next(reversed(trace))])
+    return trace
 
 
 def run_layers(
@@ -62,7 +65,12 @@ def run_layers(
     returns          a Trace under `run`'s names; weights are "weights.blocks.0.W_Q" …
     raises           ValueError for no block, more than 96, or shapes that do not fit.
     """
-    _check(len(layers_weights))
+    inputs.whole("depth", len(layers_weights), 1, block.MAX_DEPTH)
+    residual = inputs.truth("residual", residual)
+    parts = inputs.parts_of_model(parts)
+    inputs.check_words(example)
+    for layer, weights in enumerate(layers_weights):
+        inputs.check_weights(example.embed, weights, f"blocks.{layer}.")
     trace = Trace()
     layers = [
         {
@@ -73,11 +81,6 @@ def run_layers(
     ]
     wired = partial(block.block, residual=residual, parts=parts)
     return _stack(example, trace, layers, wired, parts)
-
-
-def _check(depth: int) -> None:
-    if not 1 <= depth <= block.MAX_DEPTH:
-        raise ValueError(f"depth is {depth}; it must be from 1 to {block.MAX_DEPTH}")
 
 
 def _stack(
@@ -196,18 +199,19 @@ def vary(
     returns   for each of `depth` blocks its parameters, ready for `run_layers`.
     raises    ValueError for a seed or amount below 0, or a depth outside 1 to 96.
     """
-    _check(depth)
-    if not 0 <= amount < np.inf:
-        raise ValueError(f"amount is {amount}; it must be 0 or more, and finite")
+    depth = inputs.whole("depth", depth, 1, block.MAX_DEPTH)
+    seed = inputs.whole("seed", seed, 0)
+    if not isinstance(amount, Real) or not 0 <= amount < np.inf:
+        found = inputs.shown(amount)
+        raise ValueError(f"amount is {found}; it must be 0 or more, and finite")
+    inputs.check_weights(example.embed, example.weights)
     # named, since what default_rng takes may change with NumPy
     rng = np.random.Generator(np.random.PCG64(seed))
 
-    def varied(weight: Array) -> Array:
+    def varied(name: str) -> Array:
+        weight = np.asarray(example.weights[name], np.float64)
         u, v = 2 * rng.random((2, *weight.shape)) - 1
         moved: Array = weight * (1 + amount * u) + amount * v
         return moved
 
-    return tuple(
-        {name: varied(example.weights[name]) for name in WEIGHT_AXES}
-        for _ in range(depth)
-    )
+    return tuple({name: varied(name) for name in WEIGHT_AXES} for _ in range(depth))

@@ -88,7 +88,7 @@ def numbers(where: str, value: Any) -> Array:
     return _real(where, value).astype(np.float64, copy=False)
 
 
-def mask_of(where: str, value: Any) -> Array | NDArray[np.bool_]:
+def mask_of(where: str, value: Any) -> Any:
     """A mask: truth values stay as they are, numbers are float64.
 
     raises  ValueError for whole numbers, which could mean either.
@@ -99,6 +99,15 @@ def mask_of(where: str, value: Any) -> Array | NDArray[np.bool_]:
             f"{where} holds whole numbers, {found.dtype}; give booleans (True may be "
             "looked at) or floats that are added (-inf closes a place)"
         )
+    return values_of(where, found)
+
+
+def values_of(where: str, value: Any) -> Any:
+    """Real numbers as float64, truth values as they are.
+
+    raises  ValueError for anything else.
+    """
+    found = _real(where, value)
     return found if found.dtype == np.bool_ else found.astype(np.float64, copy=False)
 
 

@@ -72,7 +72,7 @@ def project(x: Array, weight: Array, bias: Array | None = None) -> Array:
     raises   ValueError if x and weight disagree on d_in, or weight and bias on
              d_out, naming both shapes.
     """
-    if weight.ndim != 2 or not x.ndim or x.shape[-1:] != weight.shape[:1]:
+    if weight.ndim != 2 or x.shape[-1:] != weight.shape[:1]:
         raise misfit(
             "project",
             "the input",
