@@ -12,7 +12,9 @@ from random_examples import random_example
 from residual_stream import explain, run
 from residual_stream.example import NamedExample, read_example
 from residual_stream.ledger import SUBLAYERS
+from residual_stream.places import DEFAULT_LESSON, lesson_folder
 from residual_stream.table import MAX_DEPTH, model_table
+from residual_stream.texts import check_texts
 
 SETTINGS = {"on": True, "off": False}
 both = pytest.mark.parametrize("setting", SETTINGS)
@@ -195,3 +197,23 @@ def test_a_file_s_names_reach_the_table_in_every_language(tmp_path):
     table = model_table(read_example(path), 2)
     assert table["names"]["d_head"] == [{"id": "h", "ja": "頭", "en": "head"}]
     assert (table["tokens"], table["focus"]) == (["a", "b"], 1)
+
+
+def test_a_page_s_numbers_and_texts_are_of_one_pair_of_runs(monkeypatch):
+    from residual_stream import lesson, table
+    from residual_stream.page.publication import publish
+
+    asked = []
+
+    def counted(*how):
+        asked.append(how[1:])
+        return run(*how)
+
+    for module in (lesson, table):
+        monkeypatch.setattr(module, "run", counted)
+    publication = publish(lesson_folder(DEFAULT_LESSON))
+    shown = publication.data
+    assert asked == [(12, True), (12, False)]
+    assert shown["model"] == model_table(publication.lesson.named, 12)
+    check_texts(publication.lesson)
+    assert len(asked) == 4

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+from residual_stream.block import run
 from residual_stream.example import NamedExample, read_example
 from residual_stream.lesson_file import LANGUAGES, LessonError, LessonFile
 from residual_stream.places import shipped
 from residual_stream.prose import Section, read_prose
+from residual_stream.trace import Trace
 
 Texts = dict[str, dict[str, str]]
 SETTINGS = ("on", "off")  # of the residual
@@ -57,6 +60,12 @@ class Lesson:
     prose: dict[str, tuple[Section, ...]]
     glossary: tuple[Term, ...]
     ui: Texts
+
+    @cached_property
+    def runs(self) -> dict[str, Trace]:
+        """The example run to `max_depth` with residual "on" and "off", once."""
+        example, depth = self.named.example, self.max_depth
+        return {setting: run(example, depth, setting == "on") for setting in SETTINGS}
 
     def sections(self, kind: str, language: str = "en") -> list[Section]:
         """The sections of one kind, in order."""

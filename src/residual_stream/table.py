@@ -4,6 +4,7 @@ The browser only looks numbers up in it: every depth is the first part of the
 deepest run, so two runs (residual on and off) hold every state of the page.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,22 @@ MAX_DEPTH = 12
 Table = dict[str, Any]
 
 
-def model_table(named: NamedExample, depth: int = MAX_DEPTH) -> Table:
+def model_table(
+    named: NamedExample,
+    depth: int = MAX_DEPTH,
+    runs: Mapping[str, Trace] | None = None,
+) -> Table:
     """Every number of the lesson's model that a page can show.
 
     depth:    the deepest that the page goes, in blocks.
+    runs:     that deep, "on" and "off", where they are computed already.
     returns   plain data, ready for JSON: the words and the names of all axes, the
               weights, and a run for "on" and for "off".
     """
-    traces = {"on": run(named.example, depth), "off": run(named.example, depth, False)}
+    traces = runs or {
+        "on": run(named.example, depth),
+        "off": run(named.example, depth, False),
+    }
     return {
         "tokens": list(named.tokens),
         "focus": named.focus,

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from residual_stream.block import run
 from residual_stream.fills import FillError, Place
 from residual_stream.lesson import SETTINGS, STEPS, Lesson
 from residual_stream.lesson_file import LessonError
@@ -29,7 +28,7 @@ class StepTexts:
     def __init__(self, lesson: Lesson) -> None:
         self._lesson = lesson
         self._sections = lesson.sections("step")
-        self._traces = traces(lesson, lesson.max_depth)
+        self._traces = lesson.runs
 
     def every_state(self) -> dict[str, list[dict[str, list[list[object]]]]]:
         """For "on" and "off", for each word: the input and every block's steps, and
@@ -91,7 +90,7 @@ class ReadingTexts:
 
     def __init__(self, lesson: Lesson) -> None:
         self._lesson = lesson
-        self._traces = traces(lesson, lesson.max_depth)
+        self._traces = lesson.runs
 
     def every_section(
         self, kinds: Sequence[str] = ("lesson", "reading")
@@ -107,8 +106,8 @@ class ReadingTexts:
 
 
 def traces(lesson: Lesson, depth: int) -> dict[str, Trace]:
-    """The lesson's example run with residual on and off."""
-    return {s: run(lesson.named.example, depth, s == "on") for s in SETTINGS}
+    """The lesson's runs with residual on and off, up to the end of block `depth`."""
+    return {s: first_blocks(trace, depth) for s, trace in lesson.runs.items()}
 
 
 def first_blocks(trace: Trace, depth: int) -> Trace:

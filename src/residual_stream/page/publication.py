@@ -42,7 +42,7 @@ class Publication:
     def data(self) -> dict[str, Any]:
         """The model's table, all texts and the depth map's figure, as plain data."""
         lesson = self.lesson
-        model = model_table(lesson.named, lesson.max_depth)
+        model = model_table(lesson.named, lesson.max_depth, lesson.runs)
         return {
             "lesson": {
                 "id": lesson.id,
