@@ -57,6 +57,13 @@ AXES = {
 NUMBERS = {
     "a word without a vector": ("a = [1, 2.5]", "", "embed.a", "missing", "shape [2]"),
     "a vector without a word": ("a = [1", "c = 1\na = [1", "embed.c", "", "a, b"),
+    "a word twice": (
+        '"a", "b"',
+        '"b", "b"',
+        "embed.a",
+        "",
+        "'b' stands there twice, tokens are b, b",
+    ),
     "a vector too long": ("[3, 4]\n[", "[3, 4, 5]\n[", "embed.b", "[3]", "shape [2]"),
     "embed is a list": ("[embed]", "embed = []\n[x]", "x", "", "embed, positions"),
     "a missing weight": ("W_Q = [[1], [2]]", "", W, "missing", COLUMN),

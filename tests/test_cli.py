@@ -291,6 +291,11 @@ def test_a_file_holds_what_is_printed(call, tmp_path, form):
 WRONG = {
     "no call": ([], "the following arguments are required: CALL"),
     "an unknown call": (["trase"], "'trase'"),
+    "an unknown option and no call": (["--bogus"], "unrecognized arguments: --bogus"),
+    "no name to write to": (["trace", "-o", ""], "-o/--output: is empty; name a file"),
+    "no name to export to": (["export", "-o", ""], "is empty; name a file"),
+    "no folder to export to": (["export", "--all", ""], "is empty; name a folder"),
+    "no key file": (["serve", "--class", "--key-file", ""], "is empty; name a file"),
     "an unknown option": (["trace", "--dept", "3"], "--dept"),
     "an option of two lines": (["trace", "--a\nb\r\x85c"], "--a b c"),
     "depth 0": (["trace", "--depth", "0"], "'0' is not a whole number from 1 to 96"),
@@ -362,6 +367,14 @@ def test_a_wrong_call_of_the_script_is_one_line_too():
     assert done.err.startswith("residual-stream trace: argument --depth: '0' is not ")
 
 
+@pytest.mark.parametrize("name", CALLS)
+def test_a_mistake_in_a_call_leads_to_the_help_of_that_call(call, name):
+    for wrong in (["--bogus"], ["a", "b"], ["--depth"]):
+        line = call(name, *wrong).err
+        assert line.startswith(f"residual-stream {name}: ")
+        assert line.endswith(f"; see residual-stream {name} --help\n")
+
+
 def test_help_and_version_are_everywhere(call):
     for start in ((), *((name,) for name in CALLS)):
         helped, version = call(*start, "--help"), call(*start, "--version")
@@ -409,6 +422,66 @@ def test_a_full_disk_is_one_line():
     with Path("/dev/full").open("wb") as full:
         done = finished(SCRIPT, "trace", stdout=full)
     assert done == (1, b"", "residual-stream: No space left on device\n")
+
+
+@pytest.mark.parametrize("form", ["table", "json", "npz"])
+def test_a_closed_output_is_one_line(form):
+    done = finished("sh", "-c", f"exec {SCRIPT} trace --format {form} >&-")
+    says = "standard output is closed; name a file with -o"
+    assert done == (1, b"", f"residual-stream: {says}\n")
+
+
+def test_closed_outputs_that_nothing_is_written_to_do_no_harm():
+    assert finished("sh", "-c", f"exec {SCRIPT} check >&-") == (0, b"", "")
+    # what is said there belongs to nobody, least of all to a reader of the output
+    assert finished("sh", "-c", f"exec {SCRIPT} trace no 2>&-") == (2, b"", "")
+
+
+ODD = {"Japanese": "川", "not UTF-8": "\udce5", "both": "川\udce5"}
+
+
+@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
+def test_a_name_that_the_terminal_can_not_write_is_spelt_out(tmp_path, name):
+    shutil.copytree(lesson_folder(DEFAULT_LESSON), tmp_path / name)
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    how = {"cwd": tmp_path, "env": env, "capture_output": True}
+    for call in (
+        ["check", name],
+        ["trace", name, "--format", "json", "-o", f"{name}.json"],
+        ["export", "--handout", name, "-o", f"{name}.html"],
+    ):
+        done = subprocess.run([SCRIPT, *call], check=False, **how)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert strictly((tmp_path / f"{name}.json").read_text("utf-8"))["lesson"]
+    spelt = name.encode("ascii", "backslashreplace")
+    assert done.stdout == b"wrote " + spelt + b".html\n"
+    assert (tmp_path / f"{name}.html").is_file()
+
+
+INTERRUPTED = """
+import importlib, signal, sys
+from residual_stream import cli
+
+def interrupted(*_):
+    signal.raise_signal(signal.SIGINT)
+
+module, name = sys.argv[1].split(":")
+setattr(importlib.import_module("residual_stream." + module), name, interrupted)
+sys.exit(cli.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        ("cli:read_example", "trace"),
+        ("cli:load_lesson", "check"),
+        ("page.publication:load_lesson", "export"),
+        ("server:serve", "serve"),
+    ],
+)
+def test_ctrl_c_ends_a_call_quietly(where, name):
+    assert finished(sys.executable, "-c", INTERRUPTED, where, name) == (1, b"", "")
 
 
 def test_the_module_is_the_script(call):

@@ -9,7 +9,8 @@ from numpy.testing import assert_array_equal
 from broken_examples import BROKEN, UNREADABLE, WHOLE
 from residual_stream import load_example
 from residual_stream.example import read_example
-from residual_stream.lesson_file import LessonError
+from residual_stream.lesson_file import LessonError, LessonFile
+from residual_stream.prose import read_prose
 
 LESSONS = {
     "unknown": "no-such-lesson",
@@ -71,7 +72,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_folder_in_its_place_is_named(tmp_path):
-    assert refusal(tmp_path).endswith("make it readable")
+    assert refusal(tmp_path).endswith("is a folder; a lesson needs a file")
 
 
 def test_a_word_may_have_a_dot_in_it(tmp_path):
@@ -91,3 +92,18 @@ def test_a_lesson_is_named_by_its_id_or_its_folder(tmp_path):
     written(tmp_path, WHOLE)
     assert load_example(str(tmp_path)).tokens == ("a", "b")
     assert load_example("transformer-block").tokens == load_example().tokens
+
+
+def test_a_byte_order_mark_is_left_out(tmp_path):
+    (tmp_path / "example.toml").write_bytes("\ufefffocus = '岸'\r\n".encode())
+    assert LessonFile(tmp_path / "example.toml").text("focus") == "岸"
+    text = "\ufeff## step input: One\r\n\r\nTwo.\r\n"
+    (tmp_path / "en.md").write_bytes(text.encode())
+    (section,) = read_prose(tmp_path / "en.md")
+    assert section.title == ["One"]
+
+
+def test_a_folder_in_the_place_of_a_text_is_named(tmp_path):
+    (tmp_path / "en.md").mkdir()
+    with pytest.raises(LessonError, match=r"en\.md: is a folder; a lesson needs"):
+        read_prose(tmp_path / "en.md")

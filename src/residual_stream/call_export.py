@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from residual_stream.calls import Calls, add_call, add_language, write, writing
+from residual_stream.calls import Calls, add_call, add_language, path_to, write, writing
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import DEFAULT_LESSON, lesson_folder, lesson_ids
@@ -18,13 +18,13 @@ def add_export(calls: Calls) -> None:
     where.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=path_to("file"),
         metavar="FILE",
         help="by default the lesson's id and .html",
     )
     where.add_argument(
         "--all",
-        type=Path,
+        type=path_to("folder"),
         metavar="DIR",
         help="write all lessons and an index for a web host into a folder that is new, "
         "empty, or an earlier export. Opened from a disk its pages stay empty: that "

@@ -2,11 +2,17 @@
 
 import argparse
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from residual_stream.calls import Calls, Parser, add_call, add_language, whole_number
+from residual_stream.calls import (
+    Calls,
+    Parser,
+    add_call,
+    add_language,
+    path_to,
+    whole_number,
+)
 from residual_stream.lesson_file import LessonError
 from residual_stream.places import lesson_folder
 
@@ -63,6 +69,7 @@ def serve_class(asked: argparse.Namespace) -> None:
     opened = open_class(publication, settings)
     added = routes(opened.classroom, serving.language, origins)
     running = server.serve(publication, serving, port, added)
+    server.stop_when_told(running)
     keep_doors(running._http, connections_for(settings.limits.browsers))
     print(server.served_at(publication, serving, port))
     print(_invitation(opened, home, serving), flush=True)
@@ -179,14 +186,14 @@ def _add_class(parser: Parser) -> None:
     )
     group.add_argument(
         "--key-file",
-        type=Path,
+        type=path_to("file"),
         metavar="FILE",
         help="where the teacher's key is kept, so that the link stays the same; it is "
         "made if it isn't there",
     )
     group.add_argument(
         "--state-file",
-        type=Path,
+        type=path_to("file"),
         metavar="FILE",
         help="where state and votes are kept, so that a restart goes on from there",
     )

@@ -35,7 +35,7 @@ def add_call(calls: Calls, name: str, does: str, call: Call) -> Parser:
         metavar="LESSON",
         help=f"a lesson's id or its folder; by default {DEFAULT_LESSON}",
     )
-    parser.set_defaults(call=call)
+    parser.set_defaults(call=call, parser=parser)
     return parser
 
 
@@ -61,6 +61,20 @@ def whole_number(lowest: int, highest: int) -> Callable[[str], int]:
         raise argparse.ArgumentTypeError(
             f"{shown!r} is not a whole number from {lowest} to {highest}"
         )
+
+    return parse
+
+
+def path_to(what: str) -> Callable[[str], Path]:
+    """An argument type: the path of a file or folder, which has a name.
+
+    what:  "file" or "folder".
+    """
+
+    def parse(text: str) -> Path:
+        if not text:
+            raise argparse.ArgumentTypeError(f"is empty; name a {what}")
+        return Path(text)
 
     return parse
 

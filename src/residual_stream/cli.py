@@ -1,10 +1,11 @@
 """The command line: `residual-stream serve | trace | check | export`."""
 
 import argparse
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from residual_stream import __version__
 from residual_stream.block import MAX_DEPTH, run
@@ -17,6 +18,7 @@ from residual_stream.calls import (
     Calls,
     Parser,
     add_call,
+    path_to,
     whole_number,
     write,
 )
@@ -24,7 +26,7 @@ from residual_stream.example import read_example, token_no
 from residual_stream.experiments import check_experiments
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES, LessonError
-from residual_stream.places import lesson_folder
+from residual_stream.places import lesson_folder, lesson_id
 from residual_stream.report import FORMATS, Report
 from residual_stream.texts import check_texts
 
@@ -33,41 +35,66 @@ MAX_DECIMALS = 15
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status (0, 1 or 2)."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # a name with letters that the terminal lacks is spelt out, as on stderr
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
-            asked = _parser().parse_args(arguments)
+            asked = _asked(arguments)
             asked.call(asked)
         finally:  # here, where a pipe that nobody reads can still be noticed
             if sys.stdout is not None:
                 sys.stdout.flush()
     except LessonError as error:
-        print(f"residual-stream: {error}", file=sys.stderr)
+        _complain(str(error))
         return WRONG_CALL
+    except KeyboardInterrupt:
+        return FAILED
     except BrokenPipeError:  # `residual-stream trace | head`
         _write_no_more()
         return FAILED
     except OSError as error:  # a full disk, a file that may not be read
         where = f"{error.filename}: " if error.filename else ""
-        print(f"residual-stream: {where}{error.strerror or error}", file=sys.stderr)
+        _complain(f"{where}{error.strerror or error}")
         _write_no_more()
         return FAILED
     return DONE
 
 
+def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What was asked for; a wrong call ends in the line of the call that is meant."""
+    parser = _parser()
+    asked, unknown = parser.parse_known_args(arguments)
+    named = getattr(asked, "parser", parser)
+    if unknown:
+        named.error(f"unrecognized arguments: {' '.join(unknown)}")
+    if named is parser:
+        parser.error("the following arguments are required: CALL")
+    return asked
+
+
+def _complain(line: str) -> None:
+    if sys.stderr is not None:  # print() would take stdout for it
+        print(f"residual-stream: {line}", file=sys.stderr)
+
+
 def _write_no_more() -> None:
     # or Python tries once more to write what is left when it ends
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def trace(asked: argparse.Namespace) -> None:
     """Compute a lesson's example and print or write every stage."""
+    if asked.output is None and sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed; name a file with -o")
     if asked.format == "npz" and asked.output is None and sys.stdout.isatty():
         raise LessonError("--format npz: writes binary; name a file with -o FILE")
     folder = lesson_folder(asked.lesson)
     named = read_example(folder / "example.toml")
     token = named.focus if asked.token is None else token_no(named.tokens, asked.token)
     computed = run(named.example, asked.depth, asked.residual == "on")
-    report = Report(folder.resolve().name, named, computed, token)
+    report = Report(lesson_id(folder), named, computed, token)
     content = FORMATS[asked.format](report, asked.decimals)
     if asked.output is None:
         sys.stdout.buffer.write(content)
@@ -97,7 +124,7 @@ def _parser() -> Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
-    calls = parser.add_subparsers(title="calls", required=True, metavar="CALL")
+    calls = parser.add_subparsers(title="calls", metavar="CALL")
     add_serve(calls)
     _add_trace(calls)
     _add_check(calls)
@@ -121,7 +148,10 @@ def _add_trace(calls: Calls) -> None:
         help="off puts x = delta in place of x = x + delta",
     )
     parser.add_argument(
-        "--token", metavar="T", help="the word to follow; by default the lesson's"
+        "--token",
+        metavar="T",
+        help="the word to follow, the first if it stands there twice; by default the "
+        "lesson's",
     )
     parser.add_argument("--format", choices=tuple(FORMATS), default="table")
     parser.add_argument(
@@ -132,7 +162,7 @@ def _add_trace(calls: Calls) -> None:
         help="decimals in the table; by default %(default)s",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write to a file"
+        "-o", "--output", type=path_to("file"), metavar="FILE", help="write to a file"
     )
 
 

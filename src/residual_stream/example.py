@@ -61,7 +61,7 @@ def read_example(path: Path) -> NamedExample:
         raise file.wrong("tokens", f"{len(tokens)} words", f"at most {MAX_TOKENS}")
     axes, head, hidden = (_names(file, key) for key in ("axes", "head", "hidden"))
     width = len(axes)
-    file.expect_only("embed", tokens)
+    _expect_only_words(file, tokens)
     embed = np.array([file.numbers(f"embed.{token}", (width,)) for token in tokens])
     sizes = {"d_model": width, "d_head": len(head), "d_mlp": len(hidden)}
     file.expect_only("weights", tuple(WEIGHT_AXES))
@@ -77,6 +77,17 @@ def read_example(path: Path) -> NamedExample:
         weights,
     )
     return NamedExample(example, _focus(file, tokens), axes, head, hidden)
+
+
+def _expect_only_words(file: LessonFile, tokens: tuple[str, ...]) -> None:
+    for word in file.keys("embed"):
+        if word not in tokens:
+            twice = next((t for t in tokens if tokens.count(t) > 1), None)
+            hint = f" {twice!r} stands there twice," if twice else ""
+            raise LessonError(
+                f"{file.path}: embed.{word}: no word of the sentence;{hint} tokens "
+                f"are {', '.join(tokens)}"
+            )
 
 
 def _focus(file: LessonFile, tokens: tuple[str, ...]) -> int:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from residual_stream.block import run
 from residual_stream.example import NamedExample, read_example
 from residual_stream.lesson_file import LANGUAGES, LessonError, LessonFile
-from residual_stream.places import shipped
+from residual_stream.places import lesson_id, shipped
 from residual_stream.prose import Section, read_prose
 from residual_stream.trace import Trace
 
@@ -88,7 +88,7 @@ def load_lesson(folder: Path) -> Lesson:
         formulas[step] = {s: _formula(file, f"formulas.{step}.{s}") for s in SETTINGS}
     prose = {lang: read_prose(folder / f"{lang}.md") for lang in LANGUAGES}
     lesson = Lesson(
-        folder.resolve().name,
+        lesson_id(folder),
         folder,
         order,
         file.words("title"),

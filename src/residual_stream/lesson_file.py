@@ -21,6 +21,25 @@ class LessonError(ValueError):
         super().__init__("".join(c if c.isprintable() else " " for c in line))
 
 
+def read_text(path: Path) -> str:
+    """A lesson's file as text; a byte order mark in front is left out.
+
+    raises  LessonError, one line: file, what is wrong, the cure.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise LessonError(f"{path}: no such file; a lesson needs it") from None
+    except IsADirectoryError:
+        raise LessonError(f"{path}: is a folder; a lesson needs a file") from None
+    except OSError as error:
+        raise LessonError(f"{path}: {error.strerror}; make it readable") from None
+    except UnicodeDecodeError as error:
+        raise LessonError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+        ) from None
+
+
 class LessonFile:
     """One TOML file of a lesson, read key by key.
 
@@ -32,16 +51,9 @@ class LessonFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            with path.open("rb") as file:
-                self._data: dict[str, Any] = tomllib.load(file)
-        except FileNotFoundError:
-            raise LessonError(f"{path}: no such file; a lesson needs it") from None
-        except OSError as error:
-            raise LessonError(f"{path}: {error.strerror}; make it readable") from None
-        except UnicodeDecodeError as error:
-            raise LessonError(
-                f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
-            ) from None
+            self._data: dict[str, Any] = tomllib.loads(read_text(path))
+        except LessonError:  # a ValueError that has its line already
+            raise
         except (ValueError, RecursionError) as error:  # endless digits or brackets, too
             raise LessonError(f"{path}: not TOML: {error}") from None
 

@@ -1,5 +1,6 @@
 """Where lessons and assets stand: beside `src` in a checkout, inside a wheel."""
 
+import os
 from pathlib import Path
 
 from residual_stream.lesson_file import LessonError
@@ -33,6 +34,11 @@ def lesson_folder(lesson: str) -> Path:
         f"{shown!r}: no lesson of that id and no such folder; "
         f"lessons here: {', '.join(lesson_ids())}"
     )
+
+
+def lesson_id(folder: Path) -> str:
+    """A lesson's id: its folder's name; a byte that is no text becomes �."""
+    return os.fsencode(folder.resolve().name).decode("utf-8", "replace")
 
 
 def lesson_ids() -> tuple[str, ...]:

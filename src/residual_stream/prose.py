@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from residual_stream.lesson_file import LessonError
+from residual_stream.lesson_file import LessonError, read_text
 
 Node = str | list[Any]
 
@@ -83,12 +83,7 @@ def read_prose(path: Path) -> tuple[Section, ...]:
 
     raises  LessonError, one line: file, line, what it found, what it needs.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise LessonError(f"{path}: no such file; a lesson needs it") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise LessonError(f"{path}: {error}; save it as readable UTF-8") from None
+    text = read_text(path)
     sections = tuple(_parsed(path, *piece) for piece in _pieces(path, text))
     seen: set[str] = set()
     for section in sections:

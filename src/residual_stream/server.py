@@ -157,6 +157,7 @@ def serve_until_stopped(publication: Publication, serving: Serving) -> None:
     """
     port = free_port(serving)
     server = serve(publication, serving, port)
+    stop_when_told(server)
     print(served_at(publication, serving, port), flush=True)
     run_until_stopped(server)
 
@@ -166,19 +167,24 @@ def served_at(publication: Publication, serving: Serving, port: int) -> str:
     return f"{publication.lesson.title['en']} is served at {url(serving, port)}"
 
 
-def run_until_stopped(
-    server: Server, close: Callable[[], Awaitable[None]] | None = None
-) -> None:
-    """Run a server until Ctrl-C or a termination.
-
-    close:  what is to be done in its loop in the end.
-    """
+def stop_when_told(server: Server) -> None:
+    """From now on Ctrl-C or a termination ends the server's loop, and no more."""
     loop: Any = server.io_loop  # asyncio's loop within it has no type
-    server.start()
     # no exception: raised within a weak reference's callback it would be swallowed
     stop_soon = partial(loop.asyncio_loop.call_soon_threadsafe, loop.stop)
     for stopping in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stopping, lambda *_: stop_soon())
+
+
+def run_until_stopped(
+    server: Server, close: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Run a server until it is told to stop; see `stop_when_told`.
+
+    close:  what is to be done in its loop in the end.
+    """
+    loop = server.io_loop
+    server.start()
     try:
         loop.start()
     finally:
