@@ -16,6 +16,7 @@ from residual_stream.lesson import STEPS, load_lesson, read_glossary, read_ui
 from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
 from residual_stream.texts import ReadingTexts, StepTexts, check_texts
+from residual_stream.typed_numbers import check_typed
 
 SETTINGS = ("on", "off")
 JAPANESE = re.compile("[ぁ-んァ-ヶ一-龠]")
@@ -375,7 +376,6 @@ ALLOWED = {
         r"(?:al\.|Sennrich) (?:19|20)\d\d\b",
         r"2017年の最初の",
         r"0\.013と0\.0008",
-        r"ReLUで0になり",  # zero is what ReLU is, for every number below it
         # Japanese counts with figures where English has words: the parts of the model
         # and of the text, of which the sizes are compared below
         r"[1-8](?:つ|本|回|語|枚|組|次元|ブロック)",
@@ -425,6 +425,64 @@ def test_a_link_s_words_and_where_it_leads_agree(raw, language):
             compared += 1
     assert len(links) > 20
     assert compared > 3
+
+
+TYPED = {
+    "a number in place of a filled one": ("{{blocks.0.resid_pre.identity}}", "0.7"),
+    "a number of another script": ("{{blocks.0.resid_pre.identity}}", "０.７"),
+    "a share": ("{{attn.pattern.river | %}}", "94 %"),
+    "a depth that is a length": ("{{depth}}", "2.5"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), TYPED.values(), ids=TYPED)
+def test_a_typed_number_is_refused_with_its_file_and_line(copy, old, new):
+    folder = copy({f"{lang}.md": [(old, new)] for lang in LANGUAGES})
+    with pytest.raises(LessonError) as caught:
+        check_typed(load_lesson(folder))
+    line_no = line_with(folder / "ja.md", new)
+    says = (
+        f"{folder / 'ja.md'}:{line_no}: found the typed number '{new}', needs {{{{…}}}}"
+    )
+    assert str(caught.value).startswith(says)
+
+
+@pytest.mark.parametrize("name", ["en.md", "experiments/en.md"])
+def test_a_sentence_with_numbers_is_refused_too(copy, name):
+    folder = copy({})
+    path = folder / name
+    path.write_text(path.read_text("utf-8") + "\nIt is 3.7 and 99 %.\n", "utf-8")
+    line_no = line_with(path, "It is 3.7")
+    with pytest.raises(
+        LessonError, match=rf"{name}:{line_no}: found the typed .*'3\.7'"
+    ):
+        check_typed(load_lesson(folder))
+
+
+def test_only_the_numbers_that_a_lesson_names_may_be_typed(copy):
+    folder = copy({"lesson.toml": [('"0.013", ', "")]})
+    with pytest.raises(LessonError, match=r"ja\.md:\d+: found the typed .*'0\.013'"):
+        check_typed(load_lesson(folder))
+
+
+def test_a_guide_is_there_in_both_languages_with_the_same_numbers(copy):
+    folder = copy({"teaching.ja.md": [("0.3", "0.4")]})
+    with pytest.raises(
+        LessonError, match=r"teaching\.ja\.md:\d+: found the numbers 0\.4"
+    ):
+        check_typed(load_lesson(folder))
+    (folder / "teaching.ja.md").unlink()
+    with pytest.raises(
+        LessonError, match=r"teaching\.ja\.md: no such file; a guide is"
+    ):
+        check_typed(load_lesson(folder))
+    (folder / "teaching.en.md").unlink()
+    check_typed(load_lesson(folder))
+
+
+def line_with(path: Path, text: str) -> int:
+    lines = path.read_text("utf-8").splitlines()
+    return 1 + next(i for i, line in enumerate(lines) if text in line)
 
 
 # ---------------------------------------------------------------- glossary and words

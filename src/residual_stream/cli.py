@@ -29,6 +29,7 @@ from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import lesson_folder, lesson_id
 from residual_stream.report import FORMATS, Report
 from residual_stream.texts import check_texts
+from residual_stream.typed_numbers import check_typed
 
 MAX_DECIMALS = 15
 
@@ -108,6 +109,7 @@ def check(asked: argparse.Namespace) -> None:
     lesson = load_lesson(lesson_folder(asked.lesson))
     texts = check_texts(lesson)
     claims = check_experiments(lesson)
+    check_typed(lesson)
     named = lesson.named
     print(
         f"{lesson.id}: right. {len(named.tokens)} words, {len(named.axes)} axes, "

@@ -48,6 +48,7 @@ class Lesson:
     prose:      by language; both have the same sections in the same order.
     order:      its place in a list of lessons.
     max_depth:  how deep its page goes, in blocks.
+    typed:      numbers that its prose may type, since this model does not compute them.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Lesson:
     prose: dict[str, tuple[Section, ...]]
     glossary: tuple[Term, ...]
     ui: Texts
+    typed: tuple[str, ...] = ()
 
     @cached_property
     def runs(self) -> dict[str, Trace]:
@@ -78,7 +80,7 @@ def load_lesson(folder: Path) -> Lesson:
     raises  LessonError, one line: file, key or line, what it found, what it needs.
     """
     file = LessonFile(folder / "lesson.toml")
-    file.expect_only("", ("order", "max_depth", "title", "formulas"))
+    file.expect_only("", ("order", "max_depth", "typed", "title", "formulas"))
     max_depth = file.whole("max_depth", 1, MAX_PAGE_DEPTH)
     order = file.whole("order", 1, 999)
     file.expect_only("formulas", STEPS)
@@ -98,6 +100,7 @@ def load_lesson(folder: Path) -> Lesson:
         prose,
         read_glossary(shipped("lessons") / "glossary.toml"),
         read_ui(shipped("lessons") / "ui.toml"),
+        file.texts("typed") if "typed" in file.keys("") else (),
     )
     check_parity(lesson)
     check_ids(lesson)
