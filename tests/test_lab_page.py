@@ -59,6 +59,8 @@ SHOWN = """async () => {
     lengths: texts(".lab-length").filter(Boolean),
     ends: texts(".lab-panel-ends span[data-numbers]"),
     pattern: texts(".lab-pattern td .number"),
+    x0: [...root.querySelectorAll(".lab-words > li:not([hidden]) .lab-x0")].map((row) =>
+      [...row.querySelectorAll(".number")].map((one) => one.textContent)),
     sum: [...views.querySelectorAll(".lab-sum tbody tr")].map((row) =>
       [...row.querySelectorAll(".number")].map((one) => one.textContent)),
     faults: [...views.querySelectorAll("[data-name]")].filter((one) =>
@@ -101,6 +103,7 @@ def expected(settings: dict) -> dict | None:
             for row in (pattern[0] if pattern else [])
             for share in row
         ],
+        "x0": [[number(value, 2) for value in row] for row in model["states"][0]],
         "sum": [
             [number(value, 1) for value in states[0]],
             *([signed(value) for value in delta] for delta in word["deltas"]),
@@ -358,6 +361,20 @@ def test_its_numbers_tell_where_they_come_from(lab):
     lab.page.locator(".lab-sum .number").first.focus()
     lab.page.keyboard.press("Enter")
     expect(note).to_contain_text("blocks.0.resid_pre")
+
+
+def test_what_the_blocks_get_of_a_word_is_beside_its_vector(page_at):
+    """x₀ of each word, whatever block is looked into, down to the sum that makes it."""
+    lab = page_at("?view=lab&lang=en&lab=words*bank*river_x1*0.3*-2*0*1_block*2")
+    assert lab.page.evaluate(SHOWN) == expected(lab.page.evaluate(FORM))
+    first = lab.page.locator(".lab-vector").first
+    first.locator("summary").click()
+    expect(first.locator(".lab-x0")).to_contain_text("x₀ of word 1, “bank”")
+    first.locator(".lab-x0 .number").nth(1).click()
+    note = lab.page.locator(".float")
+    place = LESSON.named.example.pos_embed[0, 1]
+    made = f"−2.00 + {number(place, 2)} = {number(place - 2, 2)}"
+    expect(note.locator(".float-sum")).to_have_text(made)
 
 
 def test_without_a_server_it_says_so_and_shows_the_lessons_model(page_at, tmp_path):

@@ -28,6 +28,7 @@ from residual_stream.wirings import Weights, run_layers, vary
 
 TOO_LARGE = 1e6
 CANCELLING = "weights-cancelling.toml"
+X0 = "blocks.0.resid_pre"
 
 
 def answer(lesson: Lesson, payload: object) -> dict[str, Any]:
@@ -118,15 +119,18 @@ def compute(lesson: Lesson, settings: LabSettings) -> dict[str, Any]:
     word:     the followed word's account, as in `table.model_table`, with `deltas`.
     looks:    [depth][pos], where the followed word looks in each block; None without
               attention.
-    entries:  every value of the block that is looked into; weights: what it uses.
+    entries:  every value of the block that is looked into, and what x₀ is made of;
+              weights: what the block uses.
     raises    LabError if the numbers grow too large to mean anything.
     """
     trace = run_settings(lesson, settings)
     states = _states(trace, settings.depth)
     at = f"blocks.{settings.block - 1}."
-    inside = [e for n, e in trace.entries.items() if n.startswith(at)]
-    if settings.block == 1:
-        inside = [e for n, e in trace.entries.items() if "embed" in n] + inside
+    inside = [
+        entry
+        for name, entry in trace.entries.items()
+        if name.startswith(at) or "embed" in name or name == X0
+    ]
     used = {o.name: o for entry in inside for o in entry.origins if o.is_weight}
     return {
         "settings": asdict(settings),
@@ -156,7 +160,7 @@ def _states(trace: Trace, depth: int) -> Array:
                 "lab_error_large",
                 block=number,
             )
-    after = ["blocks.0.resid_pre", *names[1::2]]
+    after = [X0, *names[1::2]]
     return np.array([trace[name] for name in after])
 
 

@@ -17,7 +17,7 @@ export function createLab(context) {
   const { words, store, table } = context;
   const [heading, lead, offline] = [h("h2", {}), h("p", { class: "lab-lead" }), h("p", { class: "lab-offline", hidden: true })];
   const own = new LabTable(table);
-  const form = createLabForm(context, { change, reset: () => change(labDefault(table)), refuse });
+  const form = createLabForm(context, own, { change, reset: () => change(labDefault(table)), refuse });
   const views = createLabViews(context, own, (block) => change({ block }));
   const element = h("section", { class: "lab", hidden: true }, heading, lead, offline, h("div", { class: "lab-body" }, form.element, views.element));
   const asking = createNewestAnswer(context, { kind: "lab", rest: LAB_REST, show, away });
@@ -73,7 +73,8 @@ export function createLab(context) {
 
   function draw(next) {
     answer = next;
-    own.take(next, (block) => (block === 0 ? words.say("lab_given_input") : words.say("lab_given_block", { block })));
+    own.take(next, (block) => words.say("lab_given_block", { block }));
+    form.show(next);
     views.update(next);
   }
 
@@ -118,6 +119,7 @@ export function createLab(context) {
     if (state.connected && !previous?.connected) asking.again();
     form.update(settings);
     if (answer !== null && previous?.language !== state.language) {
+      form.show(answer);
       views.update(answer);
       form.say(said.text(), said.bad);
     }

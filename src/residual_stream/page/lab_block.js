@@ -31,7 +31,8 @@ export function createLabBlock(context, table, onBlock) {
     // a matrix keeps its rows' words: other words need other matrices
     if (madeFor !== settings.words.join()) made = new Map();
     madeFor = settings.words.join();
-    const names = entries.filter(({ axes }) => axes.length === 2).map(({ name }) => name).filter((name) => !name.endsWith("attn.pattern"));
+    const isInside = (name) => settings.block === 1 || name.startsWith(`blocks.${settings.block - 1}.`); // x₀ is made before the first
+    const names = entries.filter(({ axes }) => axes.length === 2).map(({ name }) => name).filter((name) => isInside(name) && !name.endsWith("attn.pattern"));
     const shown = names.map((name) => {
       const key = name.replace(/^blocks\.\d+\./, "");
       if (!made.has(key)) made.set(key, createMatrix({ table, words }));

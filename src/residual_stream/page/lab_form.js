@@ -9,10 +9,13 @@ const LAB_NORMS = ["rms", "layer", "none"];
 const LAB_WEIGHTS = ["lesson", "cancelling"];
 const LAB_CHECKS = { residual: "residual", attention: "attention", ffn: "ffn", positions: "lab_positions" };
 
-/** {element, update(settings), say(text, bad), offer(cancelling)}; change and refuse as in createLabWords. */
-export function createLabForm(context, { change, reset, refuse }) {
+/**
+ * {element, update(settings), show(answer), say(text, bad), offer(cancelling)}; change and refuse
+ * as in createLabWords, table: the newest answer's numbers.
+ */
+export function createLabForm(context, table, { change, reset, refuse }) {
   const { words } = context;
-  const list = createLabWords(context, change, refuse);
+  const list = createLabWords(context, table, change, refuse);
   const parts = createLabParts(context, change);
   const own = createLabOwnWeights(context, change, refuse);
   const depth = createLabSlider(context, "depth", LAB_LIMITS.depth, (value) => change({ depth: value }));
@@ -42,7 +45,7 @@ export function createLabForm(context, { change, reset, refuse }) {
     setText(status, text);
     status.classList.toggle("is-bad", bad);
   }
-  return { element, update, say, offer: (cancelling) => (weights.element.hidden = !cancelling) };
+  return { element, update, show: list.show, say, offer: (cancelling) => (weights.element.hidden = !cancelling) };
 }
 
 /** A labelled slider with its value in words. */

@@ -2,14 +2,16 @@
 
 import { LAB_LIMITS } from "./lab_address.js";
 import { h, setText } from "./dom.js";
+import { createLabX0 } from "./lab_x0.js";
 import { number } from "./table.js";
 
 /**
+ * @param own     the newest answer's numbers
  * @param change  (changes of the settings) is called with what a reader made of them
  * @param refuse  (true or false): whether a field holds what is no number
- * @returns {element, update(settings)}
+ * @returns {element, update(settings), show(answer)}
  */
-export function createLabWords(context, change, refuse) {
+export function createLabWords(context, own, change, refuse) {
   const { words } = context;
   let settings = null;
   const legend = h("legend", {});
@@ -22,7 +24,7 @@ export function createLabWords(context, change, refuse) {
     remove: (at) => remove(at),
     refuse,
   };
-  const rows = Array.from({ length: LAB_LIMITS.words }, (_, at) => createLabWord(context, at, actions));
+  const rows = Array.from({ length: LAB_LIMITS.words }, (_, at) => createLabWord(context, at, actions, own));
   const add = h("button", { type: "button", class: "button button-small", click: () => append() });
   const list = h("ol", { class: "lab-words" }, ...rows.map((row) => row.element));
   const element = h("fieldset", { class: "lab-fieldset" }, legend, list, add, note);
@@ -64,10 +66,10 @@ export function createLabWords(context, change, refuse) {
     add.setAttribute("aria-disabled", settings.words.length === LAB_LIMITS.words);
     rows.forEach((row, at) => row.update(settings, at));
   }
-  return { element, update };
+  return { element, update, show: (answer) => rows.forEach((row) => row.show(answer)) };
 }
 
-function createLabWord(context, at, actions) {
+function createLabWord(context, at, actions, own) {
   const { words, table } = context;
   const button = (name, sign, act) => h("button", { type: "button", class: "button button-quiet lab-move", click: act, "data-control": name }, sign);
   const select = h("select", { change: () => actions.choose(at, select.value) }, ...table.tokens.map((token) => h("option", { value: token }, token)));
@@ -78,7 +80,8 @@ function createLabWord(context, at, actions) {
     remove: button("remove", "✕", () => actions.remove(at)),
   };
   const follow = h("span", {});
-  const vector = createLabVector(context, at, actions);
+  const x0 = createLabX0(context, own, at);
+  const vector = createLabVector(context, at, actions, x0.element);
   const line = h("div", { class: "lab-word-line" }, select, h("label", { class: "lab-follow" }, radio, follow), ...Object.values(buttons));
   const element = h("li", {}, line, vector.element);
 
@@ -97,11 +100,11 @@ function createLabWord(context, at, actions) {
     buttons.remove.setAttribute("aria-disabled", settings.words.length === 1);
     vector.update(settings);
   }
-  return { element, update, focus: (name) => ({ select, ...buttons })[name].focus() };
+  return { element, update, show: x0.update, focus: (name) => ({ select, ...buttons })[name].focus() };
 }
 
-/** A word's own vector, to be typed over: folded until somebody wants it. */
-function createLabVector(context, at, { vector: take, refuse }) {
+/** A word's own vector, to be typed over, and what follows of it: folded until somebody wants it. */
+function createLabVector(context, at, { vector: take, refuse }, result) {
   const { words, table } = context;
   const summary = h("summary", {});
   const fields = table.labels("d_model", "en").map(() => {
@@ -109,7 +112,7 @@ function createLabVector(context, at, { vector: take, refuse }) {
     return { name, input, element: h("label", { class: "lab-field" }, name, input) };
   });
   const own = h("button", { type: "button", class: "button button-small", click: () => take(at, null) });
-  const element = h("details", { class: "lab-vector" }, summary, h("div", { class: "lab-numbers" }, ...fields.map((field) => field.element)), own);
+  const element = h("details", { class: "lab-vector" }, summary, h("div", { class: "lab-numbers" }, ...fields.map((field) => field.element)), result, own);
   let shown = [];
 
   function read() {
