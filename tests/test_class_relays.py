@@ -834,18 +834,22 @@ def test_browsers_are_counted_across_processes(redis, publication, quick, caplog
             redis.ask("PUBLISH", f"{KEY}:changes", json.dumps(news))
         enter(other, "ben", follows=False)  # moved on: counted once
         await both(2, 1, 0)
+        # a process that is killed says no word more, and its page goes nowhere else
+        news = {"from": "killed", "news": {"pages": {"fay": "following"}}}
+        redis.ask("PUBLISH", f"{KEY}:changes", json.dumps(news))
+        await both(2, 1, 1)
         other.leave(seat)
-        await both(1, 1, 1)
+        await both(1, 1, 2)
         assert "without Redis" not in caplog.text
         redis.stop()
         await until(
-            lambda: one.attendance.counts()["quiet"] == 2, "ben is not heard of"
+            lambda: one.attendance.counts()["quiet"] == 3, "ben is not heard of"
         )
         enter(other, "dan")
         redis.start()
-        await both(2, 1, 1)
+        await both(2, 1, 2)
         await other.close()
-        await until(lambda: one.attendance.counts()["quiet"] == 3, "the process ended")
+        await until(lambda: one.attendance.counts()["quiet"] == 4, "the process ended")
         await one.close()
 
     run(whole())

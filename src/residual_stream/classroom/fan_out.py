@@ -2,10 +2,7 @@
 
 import asyncio
 import struct
-from contextlib import suppress
 from typing import Protocol
-
-from tornado.iostream import StreamClosedError
 
 AT_ONCE = 50  # pages between two looks at what else there is to do
 TEXT_AND_FINAL = 0x81
@@ -80,9 +77,8 @@ class Outlet:
             return
         self.used_at = now
         left = data if self._stream.writing() else self._at_once(data)
-        if not left:
-            return
-        with suppress(StreamClosedError):  # it has just gone: the others go on
+        if left:
+            # a stream that ends now tells it to the future
             self._stream.write(left).add_done_callback(self._sent)
 
     def _at_once(self, data: bytes) -> bytes:
