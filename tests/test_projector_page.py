@@ -16,6 +16,13 @@ SIZES = """() => [...document.querySelectorAll(".residual-stream *")]
   .map((one) => [one.textContent.trim().slice(0, 30),
     parseFloat(getComputedStyle(one).fontSize)])"""
 
+# the same of what is written in pictures, which may be drawn larger than they are
+IN_PICTURES = """() => [...document.querySelectorAll(".residual-stream svg text")]
+  .filter((one) => one.checkVisibility({visibilityProperty: true})
+    && !one.closest(".visually-hidden") && one.textContent.trim())
+  .map((one) => [one.textContent.trim().slice(0, 30),
+    parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a])"""
+
 PARTS = ["#step", "#block", "#map", ".depth-map-blocks", ".dock"]
 PLACES = """(parts) => parts.map((one) => {
   const {top, bottom} = document.querySelector(one).getBoundingClientRect();
@@ -92,6 +99,7 @@ ELSEWHERE = {
     "experiment": ({"view": "experiments", "experiment": "F3"}, ".experiments-title"),
     "list": ({"view": "experiments", "language": "ja"}, ".experiments-open"),
     "lab": ({"view": "lab", "language": "en"}, ".lab-pattern .number"),
+    "wirings": ({"view": "wirings", "language": "ja"}, ".wirings-card"),
 }
 EVERYWHERE = {n: (state, "#step") for n, state in STATES.items()} | ELSEWHERE
 
@@ -104,6 +112,7 @@ def test_no_type_is_smaller_than_24_px(page_at):
         lesson.wait("drawn")
         sizes = lesson.page.evaluate(SIZES)
         assert len(sizes) > 15, name
+        sizes += lesson.page.evaluate(IN_PICTURES)
         assert [pair for pair in sizes if pair[1] < 24] == [], name
         # what Bokeh writes is in the map's own type
         texts = lesson.page.evaluate("""() => Bokeh.documents.flatMap((one) =>

@@ -77,6 +77,8 @@ def test_each_number_is_of_the_wirings_own_run(wirings, token):
 
 
 def test_only_pre_norm_is_drawn_as_a_ribbon_and_the_others_say_why(wirings):
+    note = wirings.page.locator(".wirings-note")
+    expect(note).to_contain_text("The sum error is the largest difference, on any axis")
     """B6: in post-norm each norm divides x₀'s share too, so no ribbon is drawn."""
     cards = wirings.page.evaluate(CARDS)
     assert cards["pre_norm"]["ribbon"] > 0

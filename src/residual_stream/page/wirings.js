@@ -22,7 +22,7 @@ const wiringsPlaces = (value) => number(value, 2);
 /** The view; its data is loaded when it is first shown. */
 export function createWirings(context) {
   const { words, store, table, load } = context;
-  const [heading, lead, line, note] = [h("h2", {}), h("p", { class: "wirings-lead" }), h("p", { class: "wirings-line" }), h("p", { class: "wirings-note" })];
+  const [heading, lead, line, note] = [h("h2", {}), h("p", { class: "wirings-lead" }), h("p", { class: "wirings-line" }), h("div", { class: "wirings-note" }, h("p", {}), h("p", {}))];
   const token = createSelect(table.tokens.map((_, i) => String(i)), (value) => store.set({ token: Number(value) }));
   const chooser = createSelect(["1", "2", "3"], (value) => {
     block = Number(value);
@@ -61,7 +61,7 @@ export function createWirings(context) {
     setText(lead, words.say("wirings_lead"));
     setText(line, cards === null ? words.say("wirings_loading") : "");
     line.hidden = cards !== null;
-    setText(note, words.say("wirings_scale"));
+    ["wirings_sum_error", "wirings_scale"].forEach((key, i) => setText(note.children[i], words.say(key)));
     note.hidden = cards === null;
     token.update(words.say("token"), table.tokens, String(state.token));
     setHidden(token.element, state.hide.includes("token"));

@@ -61,8 +61,8 @@ function wiringsNode(node) {
   if (kind === "stream") return { node, element: s("g", {}, s("circle", { class: "wirings-dot", cx: x, cy: y, r: 6 })) };
   const text = s("text", { x, y: y + 5, "text-anchor": "middle" });
   if (kind === "add") setText(text, "+");
-  const shape = kind === "add" ? s("circle", { cx: x, cy: y, r: 11 }) : s("rect", { x: x - 50, y: y - 14, width: 100, height: 28, rx: 13 });
-  const flag = s("text", { class: "wirings-flag", x: kind === "add" ? x - 28 : x + 64, y: y + 6, "text-anchor": "middle" }, "≠");
+  const shape = kind === "add" ? s("circle", { cx: x, cy: y, r: 11 }) : s("rect", { x: x - 54, y: y - 14, width: 108, height: 28, rx: 13 });
+  const flag = s("text", { class: "wirings-flag", x: kind === "add" ? x - 28 : x + 68, y: y + 6, "text-anchor": "middle" }, "≠");
   return { node, text, element: s("g", { class: `wirings-part is-${kind}` }, shape, text, flag) };
 }
 
