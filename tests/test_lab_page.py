@@ -367,6 +367,8 @@ def test_what_the_blocks_get_of_a_word_is_beside_its_vector(page_at):
     """x₀ of each word, whatever block is looked into, down to the sum that makes it."""
     lab = page_at("?view=lab&lang=en&lab=words*bank*river_x1*0.3*-2*0*1_block*2")
     assert lab.page.evaluate(SHOWN) == expected(lab.page.evaluate(FORM))
+    key = lab.page.locator(".lab-map .depth-map-key li").last
+    expect(key).to_have_text("▲the block looked into below")
     first = lab.page.locator(".lab-vector").first
     first.locator("summary").click()
     expect(first.locator(".lab-x0")).to_contain_text("x₀ of word 1, “bank”")

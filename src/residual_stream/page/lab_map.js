@@ -11,13 +11,14 @@ export function createLabMap({ words }, onBlock) {
     const word = h("span", {});
     return { word, element: h("li", {}, h("span", { class: `depth-map-swatch is-${name}` }), word) };
   });
+  const mark = h("span", {});
   const ribbon = h("div", { class: "lab-ribbon" }, h("span", {}));
   const columns = h("div", { class: "lab-columns" });
   const stage = h("div", { class: "lab-stage", click: (event) => pick(event) }, ribbon, columns);
   const pointer = h("div", { class: "lab-pointer" });
   const ends = [h("span", {}), h("span", {})];
   const axis = h("p", { class: "lab-axis" }, ...ends);
-  const key = h("ul", { class: "depth-map-key" }, ...keys.map((one) => one.element));
+  const key = h("ul", { class: "depth-map-key" }, ...keys.map((one) => one.element), h("li", {}, h("span", { class: "lab-mark", "aria-hidden": "true" }, "▲"), mark));
   const picture = h("div", { role: "img" }, stage, h("div", { class: "lab-way" }, pointer), axis);
   const element = h("section", { class: "lab-map" }, heading, key, picture);
   let bars = [];
@@ -56,6 +57,7 @@ export function createLabMap({ words }, onBlock) {
   function say(token, residual, word, block, depth) {
     setText(heading, words.say("lab_map", { token }));
     ["ribbon", "so_far", "latest"].forEach((name, i) => setText(keys[i].word, words.say(name)));
+    setText(mark, words.say("lab_mark"));
     keys[1].element.hidden = !residual;
     keys[2].element.hidden = residual;
     setText(ribbon.firstChild, `x₀ ${number(word.x0_length)}`);
