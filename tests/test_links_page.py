@@ -159,6 +159,7 @@ def test_where_the_lesson_stands_is_where_it_starts_and_a_preset(page_at, ui):
     lesson = page_at("?step=12&depth=4&residual=off&token=river&compare=1&lang=en")
     lesson.page.get_by_role("link", name="For teachers").click()
     builder = Builder(lesson, ui)
+    expect(builder.view.locator(".links-lesson strong")).to_have_text("Residual Stream")
     place = {"step": "12", "depth": "4", "residual": "off", "token": "river"}
     place |= {"compare": "1"}
     assert builder.query == place

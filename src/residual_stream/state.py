@@ -32,7 +32,7 @@ def _no_lab(text: object) -> None:
         raise ValueError("no lab was given; use ''")
 
 
-class LabText(param.Parameter):
+class LabText(param.Parameter):  # type: ignore[type-arg]  # generic only in new ones
     """The lab's settings as an address has them; `check` raises for any other text."""
 
     __slots__ = ("check",)

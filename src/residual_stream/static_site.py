@@ -69,6 +69,7 @@ def _lesson_page(
     files = links(publication, vendor, f"../{FILES_AT}/")
     page = page_template().render(
         language=language,
+        home=f"../{INDEX}",
         policy=served_policy(),
         title=publication.lesson.title[language or "en"],
         files=files,

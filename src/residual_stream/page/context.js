@@ -44,6 +44,7 @@ export function createContext(data, options) {
   const context = { data, table, words, store, lesson, motion: createMotion(), faults: read.faults, defaults, leave: [] };
   context.room = room;
   context.hasAddress = Boolean(options.address); // else the page around has its own
+  context.home = options.home ?? ""; // the list that this page's lesson is in
   context.servedLanguage = options.servedLanguage ?? ""; // the same for all readers; "" asks their browsers
   context.asking = createAsking();
   context.ask = context.asking.ask;

@@ -15,6 +15,7 @@ const LINK_SHOWS = ["lesson", "experiments"];
 /** {element, update(settings), offer(experiments)}; change(changes) hears of each. */
 export function createLinkForm(context, change) {
   const { words, table, classroom } = context;
+  const lesson = createLinkLesson(context);
   const show = createLinkShow(context, change);
   const step = createLinkStep(context, change);
   const blocks = Array.from({ length: table.maxDepth }, (_, i) => i + 1);
@@ -25,13 +26,14 @@ export function createLinkForm(context, change) {
   const names = classroom ? ["compare"] : ["compare", "projector"];
   const flags = createLinkChecks(names, (name, isOn) => change({ [name]: isOn }));
   const hide = createLinkHide(context, change);
-  const [legend, selects] = [h("legend", {}), [show, step, depth, residual, token, ...(classroom ? [] : [language])]];
+  const [legend, selects] = [h("legend", {}), [...(classroom ? [] : [lesson]), show, step, depth, residual, token, ...(classroom ? [] : [language])]];
   const opened = h("fieldset", { class: "links-fieldset" }, legend, h("div", { class: "links-selects" }, ...selects.map((select) => select.element)), flags.element);
   const element = h("form", { class: "links-form", submit: (event) => event.preventDefault() }, opened, classroom ? null : hide.element);
 
   function update(settings) {
     element.setAttribute("aria-label", words.say(classroom ? "class_places_form" : "links_form"));
     setText(legend, words.say(classroom ? "class_places_own" : "links_opens"));
+    lesson.update();
     show.update(settings);
     step.update(settings);
     depth.update(words.say("depth"), blocks.map((count) => words.say("blocks", { count })), String(settings.depth));
@@ -48,6 +50,17 @@ export function createLinkForm(context, change) {
 /** What a link without a language opens in: the reader's own, unless the page is served in one. */
 function linkOwnLanguage({ words, servedLanguage }) {
   return servedLanguage ? words.say("links_served_language", { language: LINK_LANGUAGES[servedLanguage] }) : words.say("links_own_language");
+}
+
+/** Which lesson the link is of: this page's own, as steps and experiments are each lesson's own. */
+function createLinkLesson({ words, lesson }) {
+  const [name, title] = [h("span", {}), h("strong", {})];
+  const element = h("p", { class: "setting is-long links-lesson" }, name, title);
+  const update = () => {
+    setText(name, words.say("view_lesson"));
+    setText(title, lesson.title[words.language]);
+  };
+  return { element, update };
 }
 
 /** The lesson, all experiments, or one of them. */

@@ -20,7 +20,7 @@ async function start(host) {
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
   const isServed = "server" in host.dataset;
   const state = JSON.parse(host.dataset.start ?? "{}");
-  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), servedLanguage: host.dataset.language, state, room });
+  const page = createPage(host, data, { address: true, server: isServed, language: languageOf(host.dataset.language), servedLanguage: host.dataset.language, home: host.dataset.home, state, room });
   afterPaint(() => {
     performance.mark("first-picture");
     if (room !== null) page.loadAhead();

@@ -25,7 +25,7 @@ import { createLinks, createReading } from "./reading.js";
 import { createServerLine } from "./server_link.js";
 import { lastStepOf } from "./steps.js";
 import { createSum } from "./sum.js";
-import { createViewNav } from "./view_nav.js";
+import { createHome, createViewNav } from "./view_nav.js";
 import { createStep } from "./walk.js";
 import { createWirings } from "./wirings.js";
 
@@ -37,7 +37,7 @@ const ELSEWHERE = ["lab", "experiment", "connected"];
  * Make the page inside `host` (an element of a document or of a shadow root).
  *
  * options: {language, servedLanguage, state, address: whether the address bar is this page's own,
- * server: whether one is expected}.
+ * server: whether one is expected, home: where the list of lessons is}.
  */
 export function createPage(host, data, options) {
   const context = createContext(data, options);
@@ -114,6 +114,7 @@ function createViews(context) {
     wirings: createWhenShown(context, "wirings", createWirings),
     lab: createWhenShown(context, "lab", createLab),
     links: createWhenShown(context, "links", createLinkBuilder),
+    home: createHome(context),
     announcer,
   };
 }
@@ -149,7 +150,7 @@ function layOut(root, views, context) {
     },
   };
   placeSettings(context, views, stage);
-  root.prepend(skip, views.masthead.element, views.notice.element, main, createFoot(views), views.server.element, views.announcer.element, views.help.element);
+  root.prepend(skip, views.masthead.element, views.notice.element, main, views.home.element, createFoot(views), views.server.element, views.announcer.element, views.help.element);
   return main;
 }
 

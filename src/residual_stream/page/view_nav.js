@@ -3,6 +3,15 @@
 import { VIEWS } from "./address.js";
 import { h, setHidden, setText } from "./dom.js";
 
+/** The way back to the list of a site's lessons; nothing on a page that has none. */
+export function createHome({ words, home }) {
+  const link = h("a", { class: "view-link" });
+  const element = h("p", { class: "home" }, link);
+  if (home) link.setAttribute("href", home);
+  setHidden(element, !home);
+  return { element, update: () => setText(link, words.say("site_all")) };
+}
+
 /** A line of links; each is a real address, followed without leaving the page. */
 export function createViewNav({ words, store, classroom }) {
   const links = VIEWS.map((view) => {
