@@ -220,17 +220,25 @@ BOLD = """() => {
 }"""
 
 
-def test_blocks_that_the_walk_has_not_reached_are_pale(page_at):
-    """The word is on the block that is reached; at the input there is none."""
-    lesson = page_at("?step=1")
-    for residual, colour in ((True, GREEN), (False, RED)):
-        lesson.put(residual=residual)
-        for step, reached in ((1, 0), (2, 1), (9, 2), (19, 3), (20, 3)):
+# how strong the bars of a setting are within their outlines
+STRENGTH = """(name) => Bokeh.documents.flatMap((one) => [...one._all_models.values()])
+  .find((one) => one.name === name && one.data_source.data.alpha.length > 1)
+  .data_source.data.alpha.map((alpha) => alpha === 1)"""
+
+
+def test_blocks_that_have_not_ended_are_pale_within_their_outline(page_at):
+    """The word is on the last that has; at the input there is none."""
+    lesson = page_at("?step=20")
+    for residual, colour, name in ((True, GREEN, "so_far"), (False, RED, "latest")):
+        lesson.put(residual=residual, step=20)
+        whole = Picture(lesson).bars(colour)
+        for step, done in ((1, 0), (6, 0), (7, 1), (18, 2), (19, 3), (20, 3)):
             lesson.put(step=step)
-            strong = [height > 3 for height in Picture(lesson).bars(colour)]
-            assert strong == [block <= reached for block in (1, 2, 3)], step
+            seen = lesson.page.evaluate(STRENGTH, name)
+            assert seen == [block <= done for block in (1, 2, 3)], step
+            assert Picture(lesson).bars(colour) == pytest.approx(whole, abs=1), step
             said = "all corrections so far" if residual else "latest output"
-            words = [[said, pytest.approx(reached, abs=0.2)]] if reached else []
+            words = [[said, pytest.approx(done, abs=0.2)]] if done else []
             assert lesson.page.evaluate(BOLD) == words, step
 
 

@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from types import MappingProxyType
 
 from residual_stream import __version__
 from residual_stream.block import MAX_DEPTH, run
@@ -27,11 +28,13 @@ from residual_stream.experiments import check_experiments
 from residual_stream.lesson import load_lesson
 from residual_stream.lesson_file import LANGUAGES, LessonError
 from residual_stream.places import lesson_folder, lesson_id
-from residual_stream.report import FORMATS, Report
+from residual_stream.report import Report, as_json, as_npz
+from residual_stream.report_table import as_table
 from residual_stream.texts import check_texts
 from residual_stream.typed_numbers import check_typed
 
 MAX_DECIMALS = 15
+FORMATS = MappingProxyType({"table": as_table, "json": as_json, "npz": as_npz})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@
 import { mapBars, mapDress, MapFigure, mapLayout, mapRibbon, mapTexts, markerAt } from "./depth_map_figure.js";
 import { fillMapTexts, mapParts, placeMapParts, showMapTip } from "./depth_map_parts.js";
 import { SWITCHING } from "./motion.js";
-import { stepAt } from "./steps.js";
+import { blocksDone, stepAt } from "./steps.js";
 import { number } from "./table.js";
 
 /**
@@ -82,8 +82,8 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
     if (layout === null) return;
     const { token, depth, step } = state;
     const frame = [token, depth, words.language, layout.width, layout.height].join();
-    const { block } = stepAt(step, depth);
-    const now = `${frame} ${share} ${block}`;
+    const done = blocksDone(step, depth);
+    const now = `${frame} ${share} ${done}`;
     if (drawn === now) return;
     const bars = mapBars(table, token, layout, share);
     const ribbon = mapRibbon(table.word(true, token).x0_length, layout, share);
@@ -91,8 +91,8 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
     if (figure === null) return;
     if (!drawn.startsWith(`${frame} `)) figure.scale(layout);
     drawn = now;
-    figure.draw(bars, ribbon, share, block);
-    figure.write(mapTexts({ ...content(), reached: block }, bars, layout, measure));
+    figure.draw(bars, ribbon, share, done);
+    figure.write(mapTexts({ ...content(), done }, bars, layout, measure));
   }
 
   /** What is written on the map; while it moves, only what does not change. */

@@ -86,6 +86,7 @@ def _bars(x0: float, lengths: list[float]) -> dict[str, list[float]]:
         "bottom": [x0] * len(lengths),
         "top": [x0 + length for length in lengths],
         "alpha": [1.0] * len(lengths),
+        "outline": [1.0] * len(lengths),
     }
 
 
@@ -93,7 +94,7 @@ def _quads(
     plot: Any, name: str, bars: dict[str, list[float]], color: str, hatch: str
 ) -> None:
     sides = {side: side for side in ("left", "right", "bottom", "top")}
-    alphas = {"fill_alpha": "alpha", "line_alpha": "alpha"}
+    alphas = {"fill_alpha": "alpha", "line_alpha": "outline"}
     look = {"color": color, "hatch_pattern": hatch, "hatch_color": PAPER}
     source = ColumnDataSource(bars)
     _one_look(plot.quad(**sides, **alphas, **look, source=source, name=name))

@@ -9,7 +9,7 @@ const MAP_WIDEST_BAR = 4.5; // in rem
 const MAP_NOTCHES = 6; // of the cut
 const MAP_SHALLOW = 5.6; // lines of type: a lower frame writes numbers only
 const MAP_COLOURS = ["--slate", "--green", "--red", "--muted", "--paper", "--line"];
-const MAP_TO_COME = 0.35; // how strong a bar is that the walk has not reached
+const MAP_TO_COME = 0.35; // how strong a bar is, within its outline, of a block that has not ended
 
 /**
  * Where everything stands, in CSS px from the frame's upper left corner.
@@ -81,15 +81,15 @@ export function mapRibbon(x0, layout, off) {
   return { xs: [...xs, 1], ys: [...ys, base - x0 * unit] };
 }
 
-/** What is written on the map: x₀ at the entrance, a number on each bar, a word on the block's that is reached. */
-export function mapTexts({ ribbon, word, lengths, reached, x0, off, colours }, bars, layout, measure) {
+/** What is written on the map: x₀ at the entrance, a number on each bar, a word on that of the last block done. */
+export function mapTexts({ ribbon, word, lengths, done, x0, off, colours }, bars, layout, measure) {
   const entry = { x: 1, y: layout.base - layout.unit * x0, align: "left", style: "bold" };
   const texts = [{ text: ribbon, ...entry, color: colours["--slate"] }];
   if (word === null) return texts;
   const numbers = lengths.map((length) => number(length));
   const room = numbers.every((text) => measure(text) + 6 <= layout.slot);
   const heights = bars.map(({ top }) => (room ? top - layout.line : top));
-  const colour = (block) => colours[block > reached ? "--muted" : off ? "--red" : "--green"];
+  const colour = (block) => colours[block > done ? "--muted" : off ? "--red" : "--green"];
   const put = (block, text, style, x, y) => texts.push({ text, style, color: colour(block), align: "center", x, y });
   // a text over a bar stays inside the frame and clear of all that it reaches over
   const over = (block, text, style, y) => {
@@ -100,10 +100,10 @@ export function mapTexts({ ribbon, word, lengths, reached, x0, off, colours }, b
     put(block, text, style, middle, highest);
     return highest - layout.line;
   };
-  const here = reached || layout.depth; // without room for all numbers, one
+  const here = done || layout.depth; // without room for all numbers, one
   if (room) numbers.forEach((text, i) => i + 1 !== here && put(i + 1, text, "normal", layout.centre(i + 1), bars[i].top));
   const above = over(here, numbers[here - 1], "normal", bars[here - 1].top);
-  if (reached > 0 && !layout.shallow) over(here, word, "bold", Math.max(layout.line, above));
+  if (done > 0 && !layout.shallow) over(here, word, "bold", Math.max(layout.line, above));
   return texts;
 }
 
@@ -129,8 +129,8 @@ export class MapFigure {
     this.base.data_source.data = { x: [x(1), x(width - 2)], y: [0, 0] };
   }
 
-  /** Between the two settings red bars appear on the green ones, at the same place; blocks not yet reached are pale. */
-  draw(bars, ribbon, off, reached) {
+  /** Between the two settings red bars appear on the green ones, at the same place; blocks that have not ended are pale. */
+  draw(bars, ribbon, off, done) {
     for (const [shown, seen, alpha] of [["soFar", off < 1 ? bars : [], 1], ["latest", off > 0 ? bars : [], off]]) {
       const column = (key) => seen.map((bar) => bar[key]);
       this.bars[shown].data_source.data = {
@@ -138,7 +138,8 @@ export class MapFigure {
         right: this.x(column("right")),
         bottom: this.y(column("bottom")),
         top: this.y(column("top")),
-        alpha: seen.map((_, i) => (i < reached ? alpha : MAP_TO_COME * alpha)),
+        alpha: seen.map((_, i) => (i < done ? alpha : MAP_TO_COME * alpha)),
+        outline: seen.map(() => alpha),
       };
     }
     this.ribbon.data_source.data = { x: this.x(ribbon.xs), y: this.y(ribbon.ys) };

@@ -59,6 +59,9 @@ export const firstStepOf = (block, sublayer = "attention") =>
 /** The add that ends a block: where the depth map's bar for it stands. */
 export const lastStepOf = (block) => 1 + PER_BLOCK * block;
 
+/** How many blocks have ended when a step is done. */
+export const blocksDone = (step, depth) => Math.min(depth, Math.floor((step - 1) / PER_BLOCK));
+
 /** The chapters of a walk: input, block 1 in two, each further block, the sum. */
 export function chapters(depth) {
   const list = [{ id: "input", block: 0, step: 1 }];
