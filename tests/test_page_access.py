@@ -252,6 +252,9 @@ def test_next_back_and_the_switch_stay_in_reach_on_a_phone(page_at, ui, language
             expect(button).to_be_in_viewport(ratio=1)
         switch = lesson.page.get_by_role("switch")
         expect(switch).to_be_in_viewport(ratio=1)
+    # with the other settings, below the picture
+    lesson.button(ui["start_over"][language]).click()
+    assert lesson.state()["step"] == 1
 
 
 def test_on_a_phone_a_menu_holds_what_the_head_has_no_room_for(page_at):

@@ -236,7 +236,7 @@ def test_blocks_that_have_not_ended_are_pale_within_their_outline(page_at):
             lesson.put(step=step)
             seen = lesson.page.evaluate(STRENGTH, name)
             assert seen == [block <= done for block in (1, 2, 3)], step
-            assert Picture(lesson).bars(colour) == pytest.approx(whole, abs=1), step
+            assert Picture(lesson).bars(colour) == pytest.approx(whole, abs=2), step
             said = "all corrections so far" if residual else "latest output"
             words = [[said, pytest.approx(done, abs=0.2)]] if done else []
             assert lesson.page.evaluate(BOLD) == words, step

@@ -33,7 +33,7 @@ export function createDock(context) {
     residual.update(state);
   }
 
-  return { element, middle, update, remove: player.stop };
+  return { element, middle, start, update, remove: player.stop };
 }
 
 function createPlayer({ words, store, classroom }) {

@@ -3,12 +3,12 @@
 import { followAddress } from "./address.js";
 import { createAnnouncer } from "./announce.js";
 import { createChapters } from "./chapters.js";
-import { createClassBar, createFoot } from "./class_bar.js";
+import { createClassBar } from "./class_bar.js";
 import { createClassroom } from "./class_follow.js";
 import { createCompare } from "./compare.js";
 import { createContext, THEME_KEY } from "./context.js";
 import { createDock, createSettings } from "./controls.js";
-import { h, setAttributes, setHidden, setText } from "./dom.js";
+import { h, setAttributes, setHidden } from "./dom.js";
 import { createExperiments } from "./experiments.js";
 import { createExplain } from "./explain.js";
 import { createFloat } from "./float.js";
@@ -16,6 +16,7 @@ import { createInside } from "./inside.js";
 import { listenToKeys } from "./keys.js";
 import { createLab } from "./lab.js";
 import { createLater } from "./later.js";
+import { layOut } from "./layout.js";
 import { createLinkBuilder } from "./link_builder.js";
 import { loadAhead } from "./load_ahead.js";
 import { createMaps } from "./maps.js";
@@ -131,39 +132,6 @@ function createWhenShown(context, name, create) {
     view.update(state, previous);
   };
   return { element, update, remove: () => view?.remove?.() };
-}
-
-function layOut(root, views, context) {
-  const skip = h("a", { class: "skip", href: "#step", click: (event) => {
-    event.preventDefault();
-    views.step.element.focus();
-  } });
-  const sayings = { update: () => setText(skip, context.words.say("skip_to_lesson")) };
-  views.skip = { ...sayings, element: skip };
-  const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
-  const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
-  const main = h("main", { tabindex: context.classroom ? -1 : null }, lesson, views.experiments.element, views.wirings.element, views.lab.element, views.links.element);
-  views.shown = {
-    update(state) {
-      setHidden(lesson, state.view !== "lesson");
-      setHidden(views.dock.element, state.view !== "lesson");
-    },
-  };
-  placeSettings(context, views, stage);
-  root.prepend(skip, views.masthead.element, views.notice.element, main, views.home.element, createFoot(views), views.server.element, views.announcer.element, views.help.element);
-  return main;
-}
-
-/** The settings stand in the dock where it is wide enough, else below the picture. */
-function placeSettings(context, { dock, settings }, stage) {
-  const wide = matchMedia("(min-width: 72rem)");
-  const move = () => {
-    if (wide.matches) dock.middle.append(settings.element);
-    else stage.after(settings.element);
-  };
-  wide.addEventListener("change", move);
-  context.leave.push(() => wide.removeEventListener("change", move));
-  move();
 }
 
 /** The parts of the state that the whole page wears. */
