@@ -41,9 +41,14 @@ def declared(source: str, *, exported: bool = False) -> list[str]:
     ]
 
 
+COMMENT = re.compile(r"^\s*(?://|/?\*)")
+
+
 def first_words(source: str) -> str:
-    """A line that only this module has: its opening comment."""
-    return source.splitlines()[0]
+    """A line that only this module has: its first declaration."""
+    found = DECLARED.search(source)
+    line = source[found.start() :].partition("\n")[0]
+    return line.removeprefix("export ")
 
 
 def test_the_joined_script_has_every_module_once():
@@ -72,7 +77,17 @@ def test_nothing_but_imports_and_exports_is_taken_out():
             continue
         kept = re.sub(r"^export ", "", IMPORT.sub("", source), flags=re.MULTILINE)
         wanted = Counter(line for line in kept.splitlines() if line.strip())
+        for line in [line for line in wanted if COMMENT.match(line)]:
+            del wanted[line]
         assert wanted <= lines
+    assert [line for line in lines if COMMENT.match(line)] == []
+
+
+@every_module
+def test_no_text_goes_over_several_lines(name):
+    """So a line that looks like a comment is one, and can stay behind."""
+    marks = [line.replace("\\`", "").count("`") for line in MODULES[name].splitlines()]
+    assert [line_no for line_no, count in enumerate(marks, 1) if count % 2] == []
 
 
 @every_module
@@ -140,7 +155,9 @@ def test_modules_are_joined_in_the_order_of_their_imports(folder):
 
 def test_the_styles_are_joined_in_the_order_of_their_names():
     joined = bundle.styles()
-    at = [joined.index(path.read_text("utf-8")) for path in STYLES]
+    assert "/*" not in joined
+    rules = [re.sub(r"/\*.*?\*/\n*", "", one.read_text(), flags=re.S) for one in STYLES]
+    at = [joined.index(text) for text in rules]
     assert at == sorted(at)
     assert len(set(at)) == len(STYLES) > 5
 

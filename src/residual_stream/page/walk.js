@@ -5,7 +5,7 @@ import { numberElement, showNumber } from "./numbers.js";
 import { setting } from "./table.js";
 import { deltaSymbol, stateSymbol } from "./vector_bars.js";
 import { stepAt, stepCount } from "./steps.js";
-import { prose, subscript } from "./words.js";
+import { prose, proseText, subscript } from "./words.js";
 
 /** The texts of a step in a state: {title, nodes, fills} in the current language. */
 export function stepText(context, state) {
@@ -51,18 +51,17 @@ function createTelling(context, keepFocus) {
   const elements = [h("h2", { class: "step-titles" }, title), h("div", { class: "step-texts" }, text)];
   const told = new Map();
 
-  const filled = ({ title, nodes, fills }) => [title, nodes].map((part) => prose(part, fills, context.onLink));
-
   /** New text has new links: the focus that one of the old had goes to the region. */
   function tell(content) {
     const focused = text.getRootNode().activeElement;
     const held = [title, text].some((part) => part.contains(focused));
-    filled(content).forEach((nodes, i) => [title, text][i].replaceChildren(...nodes));
+    title.replaceChildren(...prose(content.title, content.fills, context.onLink));
+    text.replaceChildren(...prose(content.nodes, content.fills, context.onLink));
     if (held) keepFocus();
   }
 
   function keepRoom(content) {
-    filled(content).forEach((nodes, i) => (elements[i].dataset.other = unbroken(h("span", {}, ...nodes))));
+    [content.title, content.nodes].forEach((nodes, i) => (elements[i].dataset.other = proseText(nodes, content.fills)));
   }
 
   function once(what, content) {
@@ -77,12 +76,6 @@ function createTelling(context, keepFocus) {
   }
 
   return { elements, update };
-}
-
-/** The text of prose, with its equations as unbroken as they are shown. */
-function unbroken(element) {
-  for (const equation of element.querySelectorAll(".equation")) equation.textContent = equation.textContent.replaceAll(" ", "\u00a0");
-  return element.textContent;
 }
 
 /** What the step does to the stream, with the residual or without. */

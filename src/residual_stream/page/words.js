@@ -2,6 +2,7 @@
 
 import { h } from "./dom.js";
 
+const NO_BREAK = "\u00a0";
 const OPERATOR = /^ [+−×÷=≈] $/;
 const TAGS = new Set(["p", "em", "strong", "code", "ul", "ol", "li", "a", "br"]);
 
@@ -37,6 +38,18 @@ function piece(node, fills, onLink) {
   if (!TAGS.has(tag)) throw new Error(`prose holds <${tag}>`);
   const inner = prose(children, fills, onLink);
   return tag === "a" ? onLink(attributes.href, inner) : h(tag, {}, ...inner);
+}
+
+/** Prose as a text alone, with its equations unbroken too. */
+export function proseText(nodes, fills) {
+  return equations(nodes)
+    .map((node) => (Array.isArray(node[0]) ? node.map((part) => pieceText(part, fills)).join("").replaceAll(" ", NO_BREAK) : pieceText(node, fills)))
+    .join("");
+}
+
+function pieceText(node, fills) {
+  if (typeof node === "string") return node;
+  return node[0] === "slot" ? (fills[node[1]] ?? "") : proseText(node.slice(2), fills);
 }
 
 /** The same nodes; a number, an operator and a number, however often, are one list: an equation is not split. */
