@@ -248,6 +248,8 @@ def test_the_site_works_from_a_part_of_a_plain_host(page_at, host):
         expect(page.get_by_text("Loading the lesson…")).to_have_count(0)
     expect(page.locator(".lab-offline")).to_contain_text("The lab needs the server")
     expect(page.locator(".server-line")).to_be_hidden()
+    lesson.put(view="links")
+    expect(page.locator(".links")).to_contain_text("Put the site on a web host")
     loaded = {url.rpartition("/")[2].partition(".")[0] for url in lesson.requests}
     page.get_by_role("link", name="All lessons").click()
     expect(page).to_have_url(f"{host}school/index.html")

@@ -52,8 +52,9 @@ export function sayHint(hint, text) {
 }
 
 /** Who can't follow links made here, and what to do about it; "" if everybody can. */
-function linkHint({ words, hasAddress }) {
+function linkHint({ words, hasAddress, home }) {
   if (!hasAddress) return words.say("links_inside");
   if (location.protocol === "file:") return words.say("links_file");
-  return LINK_LOCAL.test(location.hostname) ? words.say("links_local", { host: location.host }) : "";
+  if (!LINK_LOCAL.test(location.hostname)) return "";
+  return words.say(home ? "links_local_site" : "links_local", { host: location.host });
 }
