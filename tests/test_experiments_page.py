@@ -167,10 +167,13 @@ def test_pictures_have_words_on_their_axes_and_their_numbers_as_text(page_at, da
                 assert label == picture["title"]["en"]
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
+SCREENS = {320: "lang=ja", 390: "lang=ja", 1280: "lang=ja", 1920: "lang=en&projector=1"}
+
+
+@pytest.mark.parametrize("width", SCREENS)
 def test_no_experiment_is_wider_than_its_page(page_at, width):
     viewport = {**PHONE, "width": width}
-    lesson = page_at("?view=experiments&lang=ja", viewport=viewport)
+    lesson = page_at(f"?view=experiments&{SCREENS[width]}", viewport=viewport)
     for name in IDS:
         show(lesson, name)
         choose(lesson, "a")

@@ -19,7 +19,7 @@ export function drawLines(picture, words, size) {
   });
   const frame = {
     left: em * (1.1 + Math.max(...ticks.map((tick) => textWidth(tick.text))) * 0.9),
-    right: size.width - em * (1.4 + Math.max(...ends.map(textWidth)) * 0.9),
+    right: size.width - em * 1.1 - Math.max(...ends.map(size.nameWidth)),
     top: em * 1.9,
     bottom: em * (named ? 14 : 13),
     height: em * (named ? 17.2 : 16.2),

@@ -20,16 +20,26 @@ export function createPicture(picture, words) {
   return element;
 }
 
+/** How wide a text is, in px, in the type that lines are named in: a projector's is larger. */
+function nameMeasure(canvas) {
+  const sample = h("span", { class: "charts-name" });
+  canvas.append(sample);
+  const pen = document.createElement("canvas").getContext("2d");
+  const { fontWeight, fontSize, fontFamily } = getComputedStyle(sample);
+  pen.font = `${fontWeight} ${fontSize} ${fontFamily}`;
+  return (text) => pen.measureText(text).width;
+}
+
 /** Draw in the width there is, in units of the text's size, and again when they change. */
 function redrawOnResize(canvas, draw) {
   let last = "";
   const observer = new ResizeObserver(() => {
     if (!canvas.isConnected) return;
     const em = parseFloat(getComputedStyle(canvas).fontSize);
-    const size = { width: Math.floor(canvas.clientWidth), em };
-    if (size.width === 0 || last === `${size.width} ${em}`) return;
-    last = `${size.width} ${em}`;
-    canvas.replaceChildren(...draw(size));
+    const width = Math.floor(canvas.clientWidth);
+    if (width === 0 || last === `${width} ${em}`) return;
+    last = `${width} ${em}`;
+    canvas.replaceChildren(...draw({ width, em, nameWidth: nameMeasure(canvas) }));
   });
   // the first call comes before the first paint
   observer.observe(canvas);
