@@ -3,7 +3,9 @@
 import re
 import socket
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from playwright.sync_api import expect
@@ -242,6 +244,56 @@ def test_the_exported_file_links_nothing(offline_file):
     text = offline_file.read_text(encoding="utf-8")
     assert links_outside(text) == []
     assert len(text.encode()) < 4_000_000
+
+
+@contextmanager
+def slowly_given(content: bytes, stop_at: int):
+    """A host that gives the start of a file, and the rest when it is told to."""
+    go_on = Event()
+
+    class Host(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content[:stop_at])
+            self.wfile.flush()
+            go_on.wait(30)
+            self.wfile.write(content[stop_at:])
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Host) as host:
+        host.timeout = 30  # s, if nobody asks
+        thread = Thread(target=host.handle_request)
+        thread.start()
+        yield f"http://127.0.0.1:{host.server_port}/lesson.html", go_on.set
+        go_on.set()
+        thread.join()
+
+
+PAINTED = """() => new Promise((resolve) => {
+  requestAnimationFrame(() => setTimeout(() => setTimeout(resolve)));
+})"""
+
+
+def test_a_file_that_arrives_slowly_is_read_first_and_drawn_when_it_is_there(
+    page_at, offline_file
+):
+    """Bokeh's text is cut in its middle while the first picture stands already."""
+    content = offline_file.read_bytes()
+    half = (content.index(b"data-late") + len(content)) // 2
+    with slowly_given(content, half) as (url, give_the_rest):
+        lesson = page_at(at=url, until="nothing")
+        expect(lesson.region("Step")).to_contain_text("Step 1 of 20")
+        lesson.page.keyboard.press("ArrowRight")
+        expect(lesson.region("Step")).to_contain_text("Step 2 of 20")
+        lesson.page.evaluate(PAINTED)
+        expect(lesson.page.locator(".depth-map-loading")).to_be_visible()
+        give_the_rest()
+        lesson.wait("drawn")
 
 
 # ----------------------------------------------------------------- within another app
