@@ -69,6 +69,22 @@ def deep_trace_off(example: Example) -> Trace:
     return run(example, depth=6, residual=False)
 
 
+# the state of a page that nobody has touched
+START = {
+    "view": "lesson",
+    "step": 1,
+    "depth": 3,
+    "residual": True,
+    "token": "bank",
+    "language": "en",
+    "compare": False,
+    "projector": False,
+    "hide": [],
+    "experiment": "",
+    "lab": "",
+}
+
+
 # ------------------------------------------------------------------- the page
 
 COMMANDS = Path(sys.executable).parent

@@ -465,6 +465,8 @@ from residual_stream import cli
 def interrupted(*_):
     signal.raise_signal(signal.SIGINT)
 
+# a job in a shell's background is started deaf to it
+signal.signal(signal.SIGINT, signal.default_int_handler)
 module, name = sys.argv[1].split(":")
 setattr(importlib.import_module("residual_stream." + module), name, interrupted)
 sys.exit(cli.main(sys.argv[2:]))

@@ -9,6 +9,7 @@ from conftest import PHONE
 from residual_stream.experiments import experiments_data
 from residual_stream.lesson import load_lesson
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
+from residual_stream.worksheet_questions import plain
 
 UNTIL = "text"
 IDS = [f"{group}{number}" for group in "FG" for number in range(1, 6)]
@@ -25,19 +26,6 @@ OUTSIDE = """width => [...document.querySelectorAll("figure.charts svg text")]
 def data():
     lesson = load_lesson(lesson_folder(DEFAULT_LESSON))
     return {e["id"]: e for e in experiments_data(lesson)["experiments"]}
-
-
-def plain(nodes, fills) -> str:
-    """What a tree of prose says, without the space between its paragraphs."""
-    texts = [
-        node
-        if isinstance(node, str)
-        else fills[node[1]]
-        if node[0] == "slot"
-        else plain(node[2:], fills)
-        for node in nodes
-    ]
-    return "".join(texts)
 
 
 def show(lesson, name):

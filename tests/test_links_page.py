@@ -7,7 +7,7 @@ import pytest
 import segno
 from playwright.sync_api import expect
 
-from conftest import PHONE
+from conftest import PHONE, START
 from residual_stream.experiments import experiments_data
 from residual_stream.export import offline_page
 from residual_stream.lesson import load_lesson
@@ -22,19 +22,6 @@ EXPERIMENTS = experiments_data(LESSON)["experiments"]
 QUIET = 4  # modules
 HOME = "http://lesson.example/"
 
-START = {
-    "view": "lesson",
-    "step": 1,
-    "depth": 3,
-    "residual": True,
-    "token": "bank",
-    "language": "en",
-    "compare": False,
-    "projector": False,
-    "hide": [],
-    "experiment": "",
-    "lab": "",
-}
 
 # the picture's path as a square of 0 and 1 with its quiet zone, once it is the link's
 CODE = """async () => {

@@ -10,25 +10,13 @@ import pytest
 from panel.io.state import state as panel_state
 from playwright.sync_api import expect
 
+from conftest import START
 from residual_stream import server
 from residual_stream.page.component import StateLink
 from residual_stream.page.publication import publish
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 
 UNTIL = "text"
-START = {
-    "view": "lesson",
-    "step": 1,
-    "depth": 3,
-    "residual": True,
-    "token": "bank",
-    "language": "en",
-    "compare": False,
-    "projector": False,
-    "hide": [],
-    "experiment": "",
-    "lab": "",
-}
 RIVER = {"token": "river"}
 DEEP_LAB = "residual*off_depth*12"
 

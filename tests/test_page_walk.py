@@ -11,6 +11,7 @@ from residual_stream.explain import number
 from residual_stream.page.publication import Publication, publish
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 from residual_stream.prose import Section
+from residual_stream.worksheet_questions import plain
 
 UNTIL = "drawn"
 PARTS = ("ln1.normalized", "attn_out", "resid_mid", "ln2.normalized", "mlp_out")
@@ -73,18 +74,6 @@ def shown(step: int, depth: int) -> str:
         return "blocks.0.resid_pre"
     layer, part = divmod(min(step, 1 + 6 * depth) - 2, 6)
     return f"blocks.{layer}.{(*PARTS, 'resid_post')[part]}"
-
-
-def plain(nodes, fills) -> str:
-    """Prose as text."""
-    return "".join(
-        node
-        if isinstance(node, str)
-        else fills[node[1]]
-        if node[0] == "slot"
-        else plain(node[2:], fills)
-        for node in nodes
-    )
 
 
 def told(publication: Publication, language, *, step, depth, residual, token):

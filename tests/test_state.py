@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import START
 from residual_stream.lesson_file import LANGUAGES
 from residual_stream.page import bundle
 from residual_stream.state import HIDEABLE, VIEWS, LessonState, step_count
@@ -38,19 +39,7 @@ def test_the_browser_shares_every_part_of_the_state():
 
 
 def test_a_fresh_state_is_the_lesson_s_start():
-    assert fresh().as_dict() == {
-        "step": 1,
-        "depth": 3,
-        "view": "lesson",
-        "residual": True,
-        "token": "bank",
-        "language": "en",
-        "compare": False,
-        "projector": False,
-        "hide": [],
-        "experiment": "",
-        "lab": "",
-    }
+    assert fresh().as_dict() == START
 
 
 @pytest.mark.parametrize(("depth", "steps"), [(1, 8), (3, 20), (6, 38), (12, 74)])
