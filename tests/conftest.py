@@ -131,7 +131,7 @@ class LessonPage:
     def __post_init__(self) -> None:
         on = self.page.on
         on("console", self._heard)
-        on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        on("pageerror", lambda error: self._note(f"error: {error}"))
         on("request", lambda request: self._asked(request.url))
         on("websocket", lambda socket: self._asked(socket.url))
         on("requestfailed", self._failed)

@@ -216,6 +216,11 @@ def test_the_text_and_its_picture_do_not_wait_for_bokeh(page_at, pages):
     held[-1].abort()
     expect(line).to_be_visible()
     expect(line).to_contain_text("The server is away")
+    missing = "picture could not be loaded; its values are in the table below"
+    expect(page.locator(".depth-map-loading")).to_contain_text(missing)
+    lesson.put(compare=True)  # its two maps are made only now
+    shown = page.locator(".maps-pair .depth-map-loading")
+    expect(shown).to_contain_text([missing, missing])
     page.unroute("**/bokeh.*.js")
 
 
@@ -272,6 +277,20 @@ def slowly_given(content: bytes, stop_at: int):
         yield f"http://127.0.0.1:{host.server_port}/lesson.html", go_on.set
         go_on.set()
         thread.join()
+
+
+def test_a_file_that_was_cut_off_says_that_its_picture_is_missing(
+    page_at, offline_file, tmp_path
+):
+    content = offline_file.read_bytes()
+    cut = tmp_path / "cut.html"
+    cut.write_bytes(content[: (content.index(b"data-late") + len(content)) // 2])
+    lesson = page_at("#lang=ja&residual=off", at=cut.as_uri(), until="nothing")
+    lesson.forgiven = ("Unexpected end of input",)
+    missing = lesson.page.locator(".depth-map-loading")
+    expect(missing).to_contain_text("ファイルを入手し直してください")
+    lesson.page.keyboard.press("ArrowRight")
+    expect(lesson.page.locator(".scene.is-off")).to_be_visible()
 
 
 PAINTED = """() => new Promise((resolve) => {

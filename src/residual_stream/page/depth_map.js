@@ -11,8 +11,9 @@ import { number } from "./table.js";
  * @param residual  null follows the state's switch; true or false fixes the map to it
  * @param item      the figure, as Python's depth_map_item returns it
  * @param onBlock   (block) is called when a reader picks a block
- * @returns {element, update, embed, recolour, ready, remove}
+ * @returns {element, update, embed, miss, recolour, ready, remove}
  *          embed: call it once Bokeh is there; a map that is hidden waits until it is seen
+ *          miss: call it if Bokeh will not come
  *          recolour: call it after a change of theme
  *          ready: a promise, kept when the figure is drawn
  */
@@ -158,6 +159,12 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
     keep();
   }
 
+  function miss() {
+    parts.waiting = "missing_map";
+    filled = "";
+    if (state !== null) arrange();
+  }
+
   /** Take the element off the page and end the figure, so that nothing of it stays. */
   async function remove() {
     observer.disconnect();
@@ -171,7 +178,7 @@ export function createDepthMap(context, { residual = null, item, onBlock }) {
     shown.clear();
   }
 
-  return { element: parts.element, update, embed, recolour, ready, remove };
+  return { element: parts.element, update, embed, miss, recolour, ready, remove };
 }
 
 /** The next time the browser paints; soon, if it does not. */

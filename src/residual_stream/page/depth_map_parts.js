@@ -65,6 +65,7 @@ function mapFrame() {
     band, slot, loading, tip, tipLines, markerText, marker,
     stage: h("div", { class: "depth-map-stage" }, band, slot, loading, tip),
     way: h("div", { class: "depth-map-way", "aria-hidden": "true" }, marker),
+    waiting: "loading_map",
     probe: h("i", { class: "depth-map-probe" }),
   };
 }
@@ -99,7 +100,7 @@ export function fillMapTexts(parts, { table, words }, { token, depth }, residual
   setText(parts.key.latest.word, say("latest"));
   setText(parts.captions.on, say("depth_map_on_caption"));
   setText(parts.captions.off, say("depth_map_off_caption"));
-  setText(parts.loading, say("loading_map"));
+  setText(parts.loading, say(parts.waiting));
   setText(parts.markerText, say("map_current"));
   setText(parts.axis, say("map_block"));
   setText(parts.tableCaption, say("map_table_caption"));

@@ -25,7 +25,9 @@ async function start(host) {
     performance.mark("first-picture");
     if (room !== null) page.loadAhead();
     // the depth map waits for Bokeh, the link to the server for Panel
-    runLateScripts(() => globalThis.Bokeh && page.embed()).catch(() => isServed && page.views.server.lost());
+    runLateScripts(() => globalThis.Bokeh && page.embed())
+      .catch(() => isServed && page.views.server.lost())
+      .then(() => globalThis.Bokeh || page.views.map.miss());
   });
   return page;
 }

@@ -12,6 +12,13 @@ export function createMaps(context, onBlock) {
   const both = h("div", { class: "maps-pair" });
   const element = h("section", { class: "maps", id: "map" }, heading, single.element, both);
   const all = () => [single, ...pair];
+  let isMissed = false;
+
+  /** Bokeh could not be loaded: say so where its pictures would be. */
+  function miss() {
+    isMissed = true;
+    for (const map of all()) map.miss();
+  }
 
   function update(state, previous, options) {
     setHidden(element, state.hide.includes("map"));
@@ -22,6 +29,7 @@ export function createMaps(context, onBlock) {
     if (state.compare && pair.length === 0) {
       pair.push(...[true, false].map((residual, i) => createDepthMap(context, { residual, item: items[i + 1], onBlock })));
       both.append(...pair.map((map) => map.element));
+      if (isMissed) miss();
     }
     for (const map of state.compare ? pair : [single]) map.update(state, previous, options);
     if (previous && previous.theme !== state.theme) all().forEach((map) => map.recolour());
@@ -33,6 +41,7 @@ export function createMaps(context, onBlock) {
   return {
     element,
     update,
+    miss,
     embed: () => Promise.all(all().map((map) => map.embed())),
     remove() {
       dark.removeEventListener("change", recolour);
