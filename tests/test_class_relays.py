@@ -10,7 +10,7 @@ import pytest
 
 from class_client import run
 from redis_server import RedisServer
-from residual_stream.classroom import classroom, presence, redis_relay
+from residual_stream.classroom import classroom, presence, redis_link
 from residual_stream.classroom.classroom import Classroom
 from residual_stream.classroom.fan_out import Outlet
 from residual_stream.classroom.limits import Limits
@@ -120,7 +120,7 @@ def one_redis(tmp_path_factory) -> Iterator[RedisServer]:
 @pytest.fixture
 def redis(one_redis, monkeypatch) -> RedisServer:
     """A Redis that is there and knows nothing."""
-    monkeypatch.setattr(redis_relay, "TRY_AGAIN", 0.02)
+    monkeypatch.setattr(redis_link, "TRY_AGAIN", 0.02)
     one_redis.start()
     one_redis.ask("FLUSHALL")
     return one_redis
@@ -571,8 +571,8 @@ def test_a_redis_that_comes_back_with_old_things_learns_the_new(redis):
 
 
 def test_no_switch_waits_for_a_redis_that_hangs(redis, monkeypatch):
-    monkeypatch.setattr(redis_relay, "ANSWER_WITHIN", 0.3)
-    monkeypatch.setattr(redis_relay, "LOOK_EVERY", 0.2)
+    monkeypatch.setattr(redis_link, "ANSWER_WITHIN", 0.3)
+    monkeypatch.setattr(redis_link, "LOOK_EVERY", 0.2)
 
     async def part(one: Process, other: Process) -> None:
         one.open_poll()

@@ -135,6 +135,13 @@ def test_each_floor_uses_only_its_libraries(module):
     assert {i.what for i in others(module)} <= libraries
 
 
+def test_only_two_modules_speak_to_redis():
+    speak = {m for m in MODULES if "redis" in {other.what for other in others(m)}}
+    assert speak == {
+        f"{PACKAGE}.classroom.redis_{name}" for name in ("address", "link")
+    }
+
+
 @pytest.mark.parametrize("module", [m for m in MODULES if floor(m) == TOP])
 def test_what_starts_the_page_brings_it_in_only_when_asked(module):
     assert {i.what for i in others(module) if not i.in_function} <= NUMBERS

@@ -6,33 +6,21 @@ one that was made last stays. So one rule serves every case: two teachers at onc
 Redis away and back, wiped, or restarted with what it had an hour ago.
 """
 
-import asyncio
 import json
-import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-
+from residual_stream.classroom.redis_link import RedisLink, ask
 from residual_stream.classroom.redis_scripts import SHARE, SHARE_VOTES
 from residual_stream.classroom.relay import Listener
 from residual_stream.classroom.room import Room
 
 KEPT = 24 * 3600  # seconds after the last word of a process, then Redis forgets it
-ANSWER_WITHIN = 2.0  # seconds
-LOOK_EVERY = 1.0
-TRY_AGAIN = 0.5
-GATHER = 0.01  # what comes together is told together
 VOTE = re.compile(r"[0-9]{16} [A-Za-z0-9_-]{1,40}")  # when, what: the later is greater
 VOTER = re.compile(r"[A-Za-z0-9_-]{1,40}")
-
-log = logging.getLogger(__name__)
 
 
 class RedisRelay:
@@ -43,35 +31,24 @@ class RedisRelay:
     """
 
     def __init__(self, url: str) -> None:
-        self._redis = Redis.from_url(
-            url,
-            decode_responses=True,
-            protocol=2,  # the one that every Redis speaks
-            # `_ask` sets the time: redis-py does it by asyncio.wait_for, which may
-            # lose a cancellation in Python 3.11
-            socket_timeout=None,
-            socket_connect_timeout=ANSWER_WITHIN,
-            retry=Retry(NoBackoff(), 0),  # `_stay` is what tries again
-        )
-        self.is_there = False
+        self._link = RedisLink(url)
         self._at = {"state": 0, "polls": 0}  # microseconds when each was changed
         self._poll = ""  # the poll of these votes, which are "when what" by voter
         self._votes: dict[str, str] = {}
         self._untold: dict[str, str] = {}
         self._knows_votes = False  # those that Redis has
-        self._news: list[str] = []
-        self._wake, self._tried = asyncio.Event(), asyncio.Event()
-        self._staying: asyncio.Task[None] | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether Redis can be reached now."""
+        return self._link.is_there
 
     async def open(self, room: Room, listener: Listener) -> None:
         """Take over what is in Redis; if it can't be reached soon, go on without."""
         self._room, self._listener = room, listener
         self._key = f"residual-stream:{{{room.name}}}"  # one slot of a cluster
         self._channel = f"{self._key}:changes"
-        self._staying = asyncio.create_task(self._stay())
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ANSWER_WITHIN):
-                await self._tried.wait()
+        await self._link.open(self._channel, self)
 
     def change(self, what: str, value: Any) -> int:
         """Apply it at once; the other processes follow."""
@@ -79,7 +56,7 @@ class RedisRelay:
         self._room.apply(what, value, self._room.seq + 1)
         self._begin_votes()
         self._listener.room_changed()
-        self._wake.set()
+        self._link.wake()
         return self._room.seq
 
     def vote(self, poll_id: str, voter: str, option: str) -> bool:
@@ -90,93 +67,29 @@ class RedisRelay:
         self._votes[voter] = f"{_later(int(before)):016d} {option}"
         self._untold[voter] = self._votes[voter]
         self._listener.votes_changed()
-        self._wake.set()
+        self._link.wake()
         return True
 
     def say(self, news: Mapping[str, Any]) -> None:
         """Tell the other processes, if they can be reached."""
-        if self.is_there:
-            self._news.append(_json({"from": self._listener.process, "news": news}))
-            self._wake.set()
+        self._link.say(_json({"from": self._listener.process, "news": news}))
 
     async def close(self) -> None:
         """Tell what has not been told and let go; Redis keeps the room."""
-        if self._staying:
-            self._staying.cancel()
-            await asyncio.wait([self._staying], timeout=ANSWER_WITHIN)
-        if self.is_there:
-            with suppress(Exception):  # this process ends, whatever Redis does
-                async with asyncio.timeout(1):
-                    await self._share()
-        await self._redis.aclose()
+        await self._link.close()
 
-    # ------------------------------------------------------------ with Redis
+    # ------------------------------------------------------------ what the link brings
 
-    async def _stay(self) -> None:
-        """Be with Redis, and come back to it, for good."""
-        while True:
-            try:
-                await self._be_there()
-            except Exception as error:  # what is in Redis may be anything at all
-                self._be_away(error)
-            await asyncio.sleep(TRY_AGAIN)
+    def link_changed(self, is_there: bool) -> None:
+        """Redis went away or came back."""
+        if not is_there:
+            # processes number by themselves now: a page that moves on to another one
+            # is to take what it finds there
+            self._room.epoch = secrets.token_hex(8)
+            self._listener.room_changed()
+        self._listener.store_changed(is_there)
 
-    async def _be_there(self) -> None:
-        async with self._redis.pubsub() as changes:
-            await _ask(changes.subscribe(self._channel))
-            # its answer: from here on no change goes unheard
-            if await changes.get_message(timeout=ANSWER_WITHIN) is None:
-                raise TimeoutError("no answer")
-            await self._share()
-            self.is_there = True
-            self._listener.store_changed(True)
-            self._tried.set()
-            async with asyncio.TaskGroup() as both:
-                both.create_task(self._tell())
-                both.create_task(self._listen(changes))
-
-    def _be_away(self, error: Exception) -> None:
-        while isinstance(error, ExceptionGroup):
-            error = error.exceptions[0]
-        if self.is_there or not self._tried.is_set():
-            why = str(error) or repr(error)
-            log.warning(
-                "The class goes on without Redis, which is tried again: %s", why
-            )
-        self._tried.set()
-        self._news.clear()
-        if not self.is_there:
-            return
-        self.is_there = False
-        # processes number by themselves now: a page that moves on to another one
-        # is to take what it finds there
-        self._room.epoch = secrets.token_hex(8)
-        self._listener.room_changed()
-        self._listener.store_changed(False)
-
-    async def _tell(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            await self._share()
-            news, self._news = self._news, []
-            for one in news:
-                await _ask(self._redis.publish(self._channel, one))
-            await asyncio.sleep(GATHER)
-
-    async def _listen(self, changes: Any) -> None:
-        is_asked = False
-        while True:
-            message = await changes.get_message(timeout=LOOK_EVERY)
-            if message is None:
-                if is_asked:
-                    raise TimeoutError("it says nothing any more")
-                await _ask(changes.ping())  # a host that is gone says nothing at all
-            elif message["type"] == "message":
-                self._hear(message["data"])
-            is_asked = message is None
-
-    def _hear(self, text: str) -> None:
+    def hear(self, text: str) -> None:
         """Take the news; what none of us would say is passed over."""
         try:
             news = json.loads(text)
@@ -185,7 +98,7 @@ class RedisRelay:
         match news:
             case {"epoch": epoch, "seq": seq}:
                 if (epoch, seq) != (self._room.epoch, self._room.seq):
-                    self._wake.set()
+                    self._link.wake()
             case {"poll": self._poll, "votes": dict(votes)}:
                 if self._take_votes(votes):
                     self._listener.votes_changed()
@@ -194,7 +107,7 @@ class RedisRelay:
 
     # ------------------------------------------------------------ the same everywhere
 
-    async def _share(self) -> None:
+    async def share(self) -> None:
         """The room and its votes here and in Redis become the same."""
         await self._share_room()
         if not self._poll:
@@ -205,9 +118,9 @@ class RedisRelay:
         if votes:
             flat = [text for vote in votes.items() for text in vote]
             head = key, self._channel, str(KEPT), poll
-            await _ask(self._redis.eval(SHARE_VOTES, 2, *head, *flat))
+            await ask(self._link.redis.eval(SHARE_VOTES, 2, *head, *flat))
         if not self._knows_votes:
-            found = await _ask(self._redis.hgetall(key))
+            found = await ask(self._link.redis.hgetall(key))
             if poll == self._poll:  # no other was opened meanwhile
                 self._knows_votes = True
                 self._take_votes(found)
@@ -218,8 +131,8 @@ class RedisRelay:
         args = [str(KEPT), sent[0], str(sent[1])]
         for what, at in self._at.items():
             args += [_json(mine[what]), str(at)]
-        run = self._redis.eval(SHARE, 2, self._key, self._channel, *args)
-        forgotten, epoch, seq, *values = await _ask(run)
+        run = self._link.redis.eval(SHARE, 2, self._key, self._channel, *args)
+        forgotten, epoch, seq, *values = await ask(run)
         if forgotten or epoch != sent[0]:
             self._knows_votes = False  # it may have forgotten them too
         if (epoch, int(seq)) != sent:
@@ -260,12 +173,6 @@ class RedisRelay:
                 self._votes[voter], self._room.votes[voter] = vote, option
                 is_news = True
         return is_news
-
-
-async def _ask(answer: Awaitable[Any]) -> Any:
-    """Redis' answer, or an error after a time."""
-    async with asyncio.timeout(ANSWER_WITHIN):
-        return await answer
 
 
 def _later(before: int) -> int:

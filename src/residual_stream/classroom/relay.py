@@ -42,7 +42,8 @@ class Relay(Protocol):
     is_there:  whether the room is kept and shared now, as it should be.
     """
 
-    is_there: bool
+    @property
+    def is_there(self) -> bool: ...
 
     async def open(self, room: Room, listener: Listener) -> None:
         """Bring the room up to date and keep it so."""
