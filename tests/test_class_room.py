@@ -483,7 +483,7 @@ def test_a_teacher_s_browser_is_no_student_whatever_else_it_shows():
 
 def test_ever_new_names_do_not_vote_without_end():
     async def stuff(classroom, link):
-        options = classroom._options
+        options = classroom.requests.options
         options["F1"] = ("a", "b")
         teacher = await ClassClient.join(link, "k" * 43)
         await teacher.say("open", experiment="F1")

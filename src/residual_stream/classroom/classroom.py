@@ -1,28 +1,24 @@
-"""One room at work: what its pages say, and what each of them is told."""
+"""One room at work: who comes and goes, and what each page is told."""
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from residual_stream.classroom.answers import Answers, BusyError
 from residual_stream.classroom.attendance import Attendance, Seat
 from residual_stream.classroom.fan_out import FanOut, frame
 from residual_stream.classroom.keys import is_key
 from residual_stream.classroom.limits import TEACHER_FACTOR, Allowance, Limits
-from residual_stream.classroom.messages import TEACHERS_ONLY, Message
+from residual_stream.classroom.messages import Message
 from residual_stream.classroom.presence import read_statuses
 from residual_stream.classroom.relay import Relay
-from residual_stream.classroom.room import CLOSED, OPEN, REVEALED, Poll, Room
-from residual_stream.classroom.shared_state import adopted
-from residual_stream.classroom.votes_csv import votes_csv
+from residual_stream.classroom.requests import Requests
+from residual_stream.classroom.room import Room
 from residual_stream.page.publication import Publication
-from residual_stream.worksheet_questions import questions
 
 SWEEP_EVERY = 2.0  # seconds
 COUNTS_EVERY = 0.25
 BEAT_AFTER = 15.0
-VOTERS = 2  # votes in all, as a multiple of the pages that can be there at once
 
 
 class Classroom:
@@ -39,14 +35,14 @@ class Classroom:
         self.room, self.limits, self.publication = Room(name), limits, publication
         self.attendance = Attendance(limits, _now, self._tell_counts)
         self._key, self._relay = key, relay
-        self._answers = Answers(publication.answers, limits.waiting_questions)
+        self.requests = Requests(
+            self.room, publication, relay, limits, self.attendance, self._say
+        )
         self._fan_out = FanOut()
         self._frame = b""
         self._opening: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._counts_due: asyncio.TimerHandle | None = None
-        loaded = publication.extra["experiments"]["experiments"]
-        self._options = {one["id"]: tuple(one["options"]) for one in loaded}
 
     # ------------------------------------------------------------ its life
 
@@ -65,6 +61,7 @@ class Classroom:
         """Keep what there is to keep."""
         for task in list(self._tasks):
             task.cancel()
+        self.requests.close()
         if self._opening:
             await self._relay.close()
 
@@ -148,86 +145,7 @@ class Classroom:
         self._fan_out.outlets.discard(seat.outlet)
         self.attendance.remove(seat)
 
-    # ------------------------------------------------------------ what pages say
-
-    async def say(self, seat: Seat, message: Message) -> None:
-        """Do what a page that has said hello asks for."""
-        kind = message["type"]
-        if kind in TEACHERS_ONLY and not seat.is_teacher:
-            self._refuse(seat, kind, "only the teacher's page may do that")
-            return
-        does: Mapping[str, Callable[[Seat, Message], Coroutine[Any, Any, None]]] = {
-            "hello": self._again,
-            "here": self._here,
-            "vote": self._vote,
-            "ask": self._ask,
-            "set": self._set,
-            "open": self._open_poll,
-            "reveal": self._end_poll,
-            "close": self._end_poll,
-            "csv": self._csv,
-        }
-        await does[kind](seat, message)
-
-    async def _again(self, seat: Seat, message: Message) -> None:
-        self._refuse(seat, "hello", "a page says it once")
-
-    async def _here(self, seat: Seat, message: Message) -> None:
-        self.attendance.put(seat, (message["following"], message["visible"]))
-
-    async def _vote(self, seat: Seat, message: Message) -> None:
-        ballot = {"poll_id": message["poll"], "voter": seat.browser}
-        ballot["option"] = message["option"]
-        if not (self._may_vote(seat) and self._relay.vote(**ballot)):
-            self._refuse(seat, "vote", "this vote is not open, or has no such option")
-
-    def _may_vote(self, seat: Seat) -> bool:
-        """A student, and not one of ever new names that a program makes up."""
-        votes, most = self.room.votes, VOTERS * self.limits.browsers
-        return not seat.is_teacher and (seat.browser in votes or len(votes) < most)
-
-    async def _ask(self, seat: Seat, message: Message) -> None:
-        self._keep(self._answer(seat, message))  # what it says next doesn't wait
-
-    async def _answer(self, seat: Seat, message: Message) -> None:
-        try:
-            text = await self._answers.answer(message["kind"], message["payload"])
-        except BusyError as busy:
-            self._refuse(seat, "busy", str(busy))
-            return
-        self._say(seat, {"type": "answer", "id": message["id"], "answer": text})
-
-    async def _set(self, seat: Seat, message: Message) -> None:
-        state = adopted(self.publication, self.room.state, message)
-        seq = self._relay.change("state", state)
-        done = {"type": "done", "n": message["n"], "seq": seq}
-        self._say(seat, {**done, "epoch": self.room.epoch})
-
-    async def _open_poll(self, seat: Seat, message: Message) -> None:
-        options = self._options.get(message["experiment"])
-        if options is None:
-            self._refuse(seat, "open", "there is no such experiment")
-            return
-        poll = Poll.new(message["experiment"], options)
-        self._relay.change("polls", self.room.with_poll(poll))
-
-    async def _end_poll(self, seat: Seat, message: Message) -> None:
-        poll = self.room.poll
-        is_reveal = message["type"] == "reveal"
-        if poll is None or poll.id != message["poll"]:
-            self._refuse(seat, message["type"], "this vote is not on")
-        elif not is_reveal or poll.stage == OPEN:
-            stage = REVEALED if is_reveal else CLOSED
-            self._relay.change("polls", self.room.with_stage(stage))
-
-    async def _csv(self, seat: Seat, message: Message) -> None:
-        text = votes_csv(self.room, questions(self.publication.lesson))
-        self._say(seat, {"type": "csv", "text": text})
-
     # ------------------------------------------------------------ what pages are told
-
-    def _refuse(self, seat: Seat, what: str, why: str) -> None:
-        self._say(seat, {"type": "refused", "what": what, "why": why})
 
     def _say(self, seat: Seat, message: Mapping[str, Any]) -> None:
         seat.outlet.send(frame(_json(message)), _now())

@@ -141,7 +141,7 @@ class ClassSocket(WebSocketHandler):
             self._put_out(str(bad))
             return
         if seat.browser:
-            await self.classroom.say(seat, read)
+            await self.classroom.requests.do(seat, read)
         else:
             self.classroom.hello(seat, read)
 
