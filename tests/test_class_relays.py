@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
@@ -21,7 +22,7 @@ from residual_stream.classroom.redis_relay import RedisRelay
 from residual_stream.classroom.relay import OneProcess, Relay, kept_room, write_room
 from residual_stream.classroom.room import CLOSED, REVEALED, Poll, Room
 from residual_stream.lesson_file import LessonError
-from residual_stream.page.publication import Publication, publish
+from residual_stream.page.publication import ANSWERS, Publication, publish
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 
 PATIENCE = 8
@@ -808,6 +809,33 @@ def test_browsers_are_counted_alike(relay, publication, quick):
         await one.close()
 
     run(whole())
+
+
+def test_what_still_waits_when_a_class_ends_is_not_computed(publication, monkeypatch):
+    begun, may_end, asked = threading.Event(), threading.Event(), []
+
+    def lab(_lesson: Any, payload: Any) -> dict[str, Any]:
+        asked.append(payload)
+        begun.set()
+        may_end.wait(PATIENCE)
+        return {}
+
+    async def whole() -> None:
+        one = await a_class(publication, OneProcess())
+        seat, _ = enter(one, "ann")
+        for n in range(5):
+            question = {"type": "ask", "id": n, "kind": "lab", "payload": n}
+            await one.requests.do(seat, question)
+        await asyncio.to_thread(begun.wait, PATIENCE)
+        await one.close()
+        may_end.set()
+
+    monkeypatch.setitem(ANSWERS, "lab", lab)
+    run(whole())
+    for thread in threading.enumerate():
+        if thread.name.startswith("answers"):
+            thread.join(PATIENCE)
+    assert asked == [0]
 
 
 def test_browsers_are_counted_across_processes(redis, publication, quick, caplog):

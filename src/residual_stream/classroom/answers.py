@@ -48,6 +48,10 @@ class Answers:
             self._kept.popitem(last=False)
         return await asyncio.shield(answer)
 
+    def close(self) -> None:
+        """What still waits is not computed any more; else the process waits for it."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
     def _compute(self, kind: str, payload: Any) -> str:
         answer = self._answers[kind](payload)
         return json.dumps(answer, separators=(",", ":"), allow_nan=False)

@@ -47,6 +47,7 @@ class Requests:
         """Who still waits for an answer gets none."""
         for task in self._answering:
             task.cancel()
+        self._answers.close()
 
     async def do(self, seat: Seat, message: Message) -> None:
         """Do what a page that has said hello asks for."""
