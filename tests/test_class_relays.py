@@ -625,6 +625,7 @@ GARBAGE = [
     "{}",
     '{"epoch": [], "seq": "x"}',
     '{"poll": 1, "votes": 2}',
+    '{"poll": "", "votes": {"ann": "0000000000000001 a"}}',
     '{"from": 1, "news": {}}',
     '{"from": "x", "news": 7}',
     '{"from": "x", "news": {"pages": [1], "who": 7}}',
@@ -634,6 +635,8 @@ GARBAGE = [
 
 def test_nonsense_on_the_channel_is_passed_over(redis):
     async def part(one: Process, other: Process) -> None:
+        for text in GARBAGE:
+            redis.ask("PUBLISH", f"{KEY}:changes", text)
         one.open_poll()
         poll = one.room.polls[-1].id
         await until_same(one, other)

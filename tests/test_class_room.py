@@ -165,6 +165,13 @@ def test_a_browser_that_comes_back_elsewhere_is_counted_there(presence, clock):
     assert presence.counts() == (1, 0, 1)
 
 
+def test_a_teacher_whose_process_is_lost_is_no_quiet_student(presence, clock):
+    presence.hear("there", {"a": "following", "t": "teaching"})
+    clock.now = PROCESS_LOST_AFTER + 1
+    assert presence.sweep()
+    assert presence.counts() == (0, 0, 1)
+
+
 def test_made_up_browsers_do_not_fill_the_memory(presence):
     for number in range(9):
         presence.put(str(number), "following")

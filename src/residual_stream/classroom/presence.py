@@ -71,12 +71,18 @@ class Presence:
         return {who: e.status for who, e in entries if e.process == self.process}
 
     def sweep(self) -> bool:
-        """Quieten browsers of lost processes and forget old ones; True if any was."""
+        """Quieten browsers of lost processes and forget old ones; True if any was.
+
+        A teacher's is forgotten at once: as a quiet one it would count as a student's.
+        """
         now = self._clock()
         lost = {p for p, at in self._heard.items() if now - at > PROCESS_LOST_AFTER}
         changed = False
         for browser, entry in list(self._entries.items()):
-            if entry.process in lost and entry.status != QUIET:
+            if entry.process in lost and entry.status == TEACHING:
+                del self._entries[browser]
+                changed = True
+            elif entry.process in lost and entry.status != QUIET:
                 self._entries[browser] = entry._replace(status=QUIET, since=now)
                 changed = True
             elif entry.status == QUIET and now - entry.since > self._forget_after:

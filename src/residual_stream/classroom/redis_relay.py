@@ -99,7 +99,7 @@ class RedisRelay:
             case {"epoch": epoch, "seq": seq}:
                 if (epoch, seq) != (self._room.epoch, self._room.seq):
                     self._link.wake()
-            case {"poll": self._poll, "votes": dict(votes)}:
+            case {"poll": self._poll, "votes": dict(votes)} if self._poll:
                 if self._take_votes(votes):
                     self._listener.votes_changed()
             case {"from": str(process), "news": dict(said)}:
