@@ -319,7 +319,7 @@ def test_a_state_file_that_holds_something_else_is_refused_at_the_start(tmp_path
 def test_a_state_file_of_another_class_is_not_written_over(tmp_path):
     file = tmp_path / "state"
     room = Room("earlier")
-    room.apply("state", {"step": 5}, 1)
+    room.apply("state", {"step": 5})
     write_room(file, room)
     kept = file.read_text()
     with pytest.raises(

@@ -53,7 +53,7 @@ class RedisRelay:
     def change(self, what: str, value: Any) -> int:
         """Apply it at once; the other processes follow."""
         self._at[what] = _later(self._at[what])
-        self._room.apply(what, value, self._room.seq + 1)
+        self._room.apply(what, value)
         self._begin_votes()
         self._listener.room_changed()
         self._link.wake()

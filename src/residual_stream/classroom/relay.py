@@ -82,7 +82,7 @@ class OneProcess:
 
     def change(self, what: str, value: Any) -> int:
         """Apply it and write the file."""
-        self._room.apply(what, value, self._room.seq + 1)
+        self._room.apply(what, value)
         self._listener.room_changed()
         self._save()
         return self._room.seq

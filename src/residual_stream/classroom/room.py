@@ -88,16 +88,13 @@ class Room:
         last = self.polls[-1] if self.polls else None
         return None if last is None or last.stage == CLOSED else last
 
-    def apply(self, what: str, value: Any, seq: int) -> bool:
-        """Take over a change of "state" or "polls"; False if it isn't news."""
-        if seq <= self.seq:
-            return False
-        self.seq = seq
+    def apply(self, what: str, value: Any) -> None:
+        """A change of "state" or "polls", with the next number."""
+        self.seq += 1
         if what == "state":
             self.state = value
         else:
             self._use_polls(tuple(Poll.from_data(one) for one in value))
-        return True
 
     def _use_polls(self, polls: tuple[Poll, ...]) -> None:
         if not polls or not self.polls or polls[-1].id != self.polls[-1].id:
