@@ -45,8 +45,8 @@ class RunPlan:
         """The lesson's example with this plan's words, vectors and weights."""
         example = named.example
         words = self.order or example.tokens
-        rows = {**dict(zip(example.tokens, example.embed, strict=True))}
-        rows.update(self.vectors or {})
+        own = dict(zip(example.tokens, example.embed, strict=True))
+        rows = own | dict(self.vectors or {})
         changed = Example(
             words,
             example.axes,

@@ -18,17 +18,17 @@ from residual_stream.lab_settings import (
     read_settings,
 )
 from residual_stream.lab_text import read_lab_text
-from residual_stream.ledger import depth_map, is_residual, ledger, sum_errors
+from residual_stream.ledger import is_residual, ledger
 from residual_stream.lesson import Lesson
 from residual_stream.lesson_file import LessonError
 from residual_stream.ops import Array
-from residual_stream.table import entry_row
+from residual_stream.table import entry_row, word_row
 from residual_stream.trace import Trace
 from residual_stream.wirings import Weights, run_layers, vary
 
 TOO_LARGE = 1e6
 CANCELLING = "weights-cancelling.toml"
-X0 = "blocks.0.resid_pre"
+X0, STATES = "blocks.0.resid_pre", ("resid_mid", "resid_post")
 
 
 def answer(lesson: Lesson, payload: object) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def compute(lesson: Lesson, settings: LabSettings) -> dict[str, Any]:
 
     states:   [1 + depth][pos][d_model], the stream before the first block and after
               each; lengths: [1 + depth][pos].
-    word:     the followed word's account, as in `table.model_table`, with `deltas`.
+    word:     the followed word's account, as `table.word_row` gives it, with `deltas`.
     looks:    [depth][pos], where the followed word looks in each block; None without
               attention.
     entries:  every value of the block that is looked into, and what x₀ is made of;
@@ -164,20 +164,9 @@ def _states(trace: Trace, depth: int) -> Array:
     return np.array([trace[name] for name in after])
 
 
-STATES = ("resid_mid", "resid_post")
-
-
 def _word(trace: Trace, token_no: int) -> dict[str, Any]:
-    drawn, account = depth_map(trace, token_no), ledger(trace, token_no)
-    errors = sum_errors(trace, token_no)
-    return {
-        "x0_length": drawn.x0_length,
-        "bars": [bar.length for bar in drawn.bars],
-        "corrections": [c.name for c in account.corrections],
-        "deltas": [c.delta.tolist() for c in account.corrections],
-        "running": None if account.running is None else account.running.tolist(),
-        "sum_errors": None if errors is None else errors.tolist(),
-    }
+    deltas = [c.delta.tolist() for c in ledger(trace, token_no).corrections]
+    return word_row(trace, token_no) | {"deltas": deltas}
 
 
 def _looks(trace: Trace, settings: LabSettings) -> list[list[float]] | None:

@@ -7,8 +7,6 @@ deepest run, so two runs (residual on and off) hold every state of the page.
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from residual_stream.block import run
 from residual_stream.example import NamedExample
 from residual_stream.ledger import depth_map, ledger, sum_errors
@@ -59,7 +57,7 @@ def run_table(trace: Trace, n_tokens: int) -> Table:
     """One run: every entry with its origin, and each word's account."""
     return {
         "entries": [entry_row(entry) for entry in trace.entries.values()],
-        "words": [_word(trace, token_no) for token_no in range(n_tokens)],
+        "words": [word_row(trace, token_no) for token_no in range(n_tokens)],
     }
 
 
@@ -81,7 +79,11 @@ def entry_row(entry: Entry) -> Table:
     }
 
 
-def _word(trace: Trace, token_no: int) -> Table:
+def word_row(trace: Trace, token_no: int) -> Table:
+    """One word's account: its depth map, its corrections by name and their sums.
+
+    running, sum_errors:  None with residual off, where nothing is summed.
+    """
     drawn = depth_map(trace, token_no)
     account = ledger(trace, token_no)
     errors = sum_errors(trace, token_no)
@@ -91,9 +93,4 @@ def _word(trace: Trace, token_no: int) -> Table:
         "corrections": [correction.name for correction in account.corrections],
         "running": None if account.running is None else account.running.tolist(),
         "sum_errors": None if errors is None else errors.tolist(),
-        "largest": float(np.abs(_states(trace)[:, token_no]).max()),
     }
-
-
-def _states(trace: Trace) -> Any:
-    return np.array([v for n, v in trace.items() if ".resid_" in n])
