@@ -119,6 +119,21 @@ def test_a_name_at_the_top_is_there_once_in_all_modules():
     assert {name: at for name, at in places.items() if len(at) > 1} == {}
 
 
+def test_what_is_exported_is_imported_somewhere():
+    sources = MODULES.values()
+    wanted = {n for s in sources for names in imported(s).values() for n in names}
+    exported = {name for s in sources for name in declared(s, exported=True)}
+    assert exported - wanted == set()
+
+
+@every_module
+def test_a_module_has_no_state_of_its_own(name):
+    state = (
+        r"^(?:export )?(?:(?:let|var) |const \w+ = (?:\[\]|\{\}|new (?:Map|Set)\(\));)"
+    )
+    assert re.findall(state, MODULES[name], re.MULTILINE) == []
+
+
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     """A folder of modules to join in place of the page's."""
@@ -160,6 +175,23 @@ def test_the_styles_are_joined_in_the_order_of_their_names():
     at = [joined.index(text) for text in rules]
     assert at == sorted(at)
     assert len(set(at)) == len(STYLES) > 5
+
+
+# what the modules put before a name to make a class of it
+COMPOSED = ("is-", "scene-", "reading-", "charts-")
+
+
+@pytest.mark.parametrize("path", STYLES, ids=lambda path: path.name)
+def test_a_class_that_has_a_style_is_given_to_something(path):
+    pages = [page.read_text("utf-8") for page in shipped("assets").glob("*.html")]
+    written = "\n".join([*MODULES.values(), *pages])
+    assert all(f"{start}${{" in written for start in COMPOSED)
+    rules = re.sub(
+        r"/\*.*?\*/|\"[^\"]*\"", "", path.read_text("utf-8"), flags=re.DOTALL
+    )
+    styled = set(re.findall(r"\.([A-Za-z][\w-]*)", rules))
+    given = {c for c in styled if re.search(rf"(?<![\w-]){c}(?![\w-])", written)}
+    assert {c for c in styled - given if not c.startswith(COMPOSED)} == set()
 
 
 # ------------------------------------------------------------- no markup, no network
