@@ -61,7 +61,7 @@ const whole = (lowest, highest) => (text) => {
 const shorten = (text) => (text.length > 24 ? `${text.slice(0, 24)}…` : text);
 
 /** The query string that stands for a state; a language of null is left to the reader. */
-export function writeAddress(state, table) {
+function writeAddress(state, table) {
   const parameters = new URLSearchParams({
     step: state.step,
     depth: state.depth,

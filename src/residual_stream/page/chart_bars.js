@@ -4,16 +4,13 @@ import { legend, roundRange, scaleBetween, TONES } from "./chart_parts.js";
 import { s } from "./dom.js";
 import { number } from "./table.js";
 
-let patternNo = 0; // ids in a page are unique
-
-/** The elements of a bar chart, `size.width` pixels wide: a legend and the SVG. */
-export function drawBars(picture, words, size) {
-  const { em, width } = size;
+/** The elements of a bar chart, `width` pixels wide: a legend and the SVG. `name` is the picture's alone in its page. */
+export function drawBars(picture, words, { em, width, name }) {
   const language = words.language;
   const { range, ticks } = roundRange(picture.range);
   const frame = { left: em * 2.4, right: width, top: em * 2.6, bottom: em * 12, height: em * 14 };
   const y = scaleBetween(range, [frame.bottom, frame.top]);
-  const patterns = picture.rows.map((row, place) => hatchOf(row, place));
+  const patterns = picture.rows.map((row, place) => hatchOf(row, `${name}-bar-${place}`, place));
   const group = (frame.right - frame.left) / picture.columns.length;
   const bar = Math.min(em * 3, (group * 0.82) / picture.rows.length);
   const bars = picture.columns.flatMap((_, i) => {
@@ -36,7 +33,7 @@ export function drawBars(picture, words, size) {
     // after all bars, so that none covers a number
     ...bars.map(({ value, left }) => s("text", { class: "charts-value", x: left + bar / 2, y: y(Math.max(value, 0)) - em * 0.35, "text-anchor": "middle" }, number(value, picture.decimals))),
   );
-  return [legend(picture.rows, language, barSample), svg];
+  return [legend(picture.rows, language, (row, place) => barSample(row, hatchOf(row, `${name}-key-${place}`, place))), svg];
 }
 
 function barRect(row, value, left, width, y, fill) {
@@ -45,9 +42,8 @@ function barRect(row, value, left, width, y, fill) {
 }
 
 /** Solid for the first row, striped for the others: told apart without their colour. */
-function hatchOf(row, place) {
+function hatchOf(row, id, place) {
   if (place === 0) return { element: null, fill: TONES[row.tone] };
-  const id = `charts-hatch-${++patternNo}`;
   const element = s(
     "pattern",
     { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
@@ -57,8 +53,7 @@ function hatchOf(row, place) {
   return { element, fill: `url(#${id})` };
 }
 
-function barSample(row, place) {
-  const { element, fill } = hatchOf(row, place);
+function barSample(row, { element, fill }) {
   return s(
     "svg",
     { class: "charts-sample", width: 18, height: 14, viewBox: "0 0 18 14" },

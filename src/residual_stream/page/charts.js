@@ -7,8 +7,8 @@ import { h } from "./dom.js";
 
 const DRAWN = { lines: drawLines, bars: drawBars };
 
-/** A figure for a picture that Python worked out: {kind, title, y, columns, rows, range}. */
-export function createPicture(picture, words) {
+/** A figure for a picture that Python worked out: {kind, title, y, columns, rows, range}; `name` is its alone in the page. */
+export function createPicture(picture, words, name) {
   const title = h("figcaption", { class: "charts-title" }, picture.title[words.language]);
   if (!(picture.kind in DRAWN)) {
     return h("figure", { class: `charts charts-${picture.kind}` }, title, valuesTable(picture, words));
@@ -16,7 +16,7 @@ export function createPicture(picture, words) {
   const canvas = h("div", { class: "charts-canvas" });
   const details = h("details", { class: "charts-details" }, h("summary", {}, words.say("experiments_numbers")), numbersTable(picture, words));
   const element = h("figure", { class: `charts charts-${picture.kind}` }, title, canvas, details);
-  redrawOnResize(canvas, (size) => DRAWN[picture.kind](picture, words, size));
+  redrawOnResize(canvas, (size) => DRAWN[picture.kind](picture, words, { ...size, name }));
   return element;
 }
 

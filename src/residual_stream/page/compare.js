@@ -10,7 +10,7 @@ import { showFormula } from "./walk.js";
 const SAME = 1e-9;
 
 /** The first number of a word that differs between on and off, up to a step; or null. */
-export function firstDifference(table, step, token) {
+function firstDifference(table, step, token) {
   const last = step.shows;
   for (const [name, on] of table.entries.on) {
     const off = table.entry(false, name);

@@ -159,7 +159,7 @@ export function createExperimentCard({ context, progress, open, close, say }) {
       parts.answerTitle,
       h("div", { class: "experiments-text" }, ...body(piece)),
     );
-    if (!parts.pictures.querySelector("figure")) parts.pictures.replaceChildren(...experiment.pictures.map((picture) => createPicture(picture, words)));
+    if (!parts.pictures.querySelector("figure")) parts.pictures.replaceChildren(...experiment.pictures.map((picture, i) => createPicture(picture, words, `charts-${id}-${i}`)));
     parts.rest.replaceChildren(h("h3", {}, ...title("limits")), h("div", { class: "experiments-text" }, ...body("limits")), next());
   }
 

@@ -27,7 +27,7 @@ const TITLES = {
 };
 
 /** The entries that belong to a step, in the order of computation. */
-export function insideOf(step) {
+function insideOf(step) {
   const at = `blocks.${step.layer}.`;
   if (step.part === "input") return ["embed", "pos_embed", step.shows];
   if (step.part === "sum") return [step.shows];

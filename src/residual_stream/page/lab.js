@@ -32,7 +32,7 @@ export function createLab(context) {
     const wanted = { ...settings, ...changes };
     adopt({ ...wanted, block: Math.min(wanted.block, wanted.depth) });
     written = writeLab(settings, table);
-    if (typeof store.get().lab === "string") store.set({ lab: written }, "lab");
+    store.set({ lab: written }, "lab");
     want();
   }
 
@@ -106,10 +106,9 @@ export function createLab(context) {
   function update(state, previous) {
     setHidden(element, state.view !== "lab");
     if (element.hidden) return;
-    const text = state.lab ?? written;
-    if (text !== written) {
-      written = text;
-      settings = readLab(text, table, context.lesson.lab_weights) ?? labDefault(table);
+    if (state.lab !== written) {
+      written = state.lab;
+      settings = readLab(written, table, context.lesson.lab_weights) ?? labDefault(table);
       if (begun) want({ now: true });
     }
     element.setAttribute("aria-label", words.say("lab_title"));

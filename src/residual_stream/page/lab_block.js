@@ -41,7 +41,7 @@ export function createLabBlock(context, table, onBlock) {
       return matrix.element;
     });
     if (shown.length !== matrices.childElementCount || shown.some((one, i) => one !== matrices.children[i])) matrices.replaceChildren(...shown);
-    context.prepareNumbers?.();
+    context.prepareNumbers();
   }
 
   function update(next) {

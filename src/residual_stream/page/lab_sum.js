@@ -62,7 +62,7 @@ export function createLabStates(context, table) {
       else if (column === width) setText(cell, number(lengths[k][follow], 2));
       else setText(cell, k === 0 ? "" : number(word.bars[k - 1], 2));
     }, width);
-    context.prepareNumbers?.();
+    context.prepareNumbers();
   }
 
   function update(next) {

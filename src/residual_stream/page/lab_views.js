@@ -27,7 +27,7 @@ export function createLabViews(context, table, onBlock) {
     lines.update(labStateLines(words, table, answer));
     looks.element.hidden = answer.looks === null || answer.settings.depth === 1;
     if (!looks.element.hidden) looks.update(labLookLines(words, answer));
-    context.prepareNumbers?.();
+    context.prepareNumbers();
   }
   return { element, update };
 }

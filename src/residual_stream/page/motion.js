@@ -2,7 +2,7 @@
 
 const QUERY = "(prefers-reduced-motion: reduce)";
 
-export const reducedMotion = () => globalThis.matchMedia?.(QUERY).matches ?? false;
+const reducedMotion = () => globalThis.matchMedia?.(QUERY).matches ?? false;
 
 export const SWITCHING = 120; // ms between the switch's words and what moves with it
 

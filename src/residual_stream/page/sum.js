@@ -7,7 +7,7 @@ import { number } from "./table.js";
 import { subscript } from "./words.js";
 
 /** How many corrections have been written by a step. */
-export function writtenBy(step, depth) {
+function writtenBy(step, depth) {
   const { part, sublayer, layer } = stepAt(step, depth);
   if (part === "input") return 0;
   if (part === "sum") return 2 * depth;

@@ -49,7 +49,7 @@ export function createWirings(context) {
     cards = data.wirings.map((one) => createWiringsCard(context, one, tables, data.largest));
     list.replaceChildren(...cards.map((card) => card.element));
     update(store.get());
-    context.prepareNumbers?.();
+    context.prepareNumbers();
   }
 
   function update(state) {
@@ -79,7 +79,7 @@ function createWiringsCard(context, wiring, tables, largest) {
   const { words } = context;
   const { id } = wiring;
   const [title, kind, text, sum] = ["h3", "p", "p", "p"].map((tag) => h(tag, {}));
-  const picture = createWiringsPicture(context, wiring.entries, id === "pre_norm");
+  const picture = createWiringsPicture(context, wiring, id === "pre_norm");
   const states = createWiringsStates(context, tables[id], wiring.states, largest);
   const difference = createWiringsDifference(context, wiring, tables);
   const source = createWiringsSource(words, id);

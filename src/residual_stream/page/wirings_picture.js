@@ -5,14 +5,14 @@ import { stateSymbol } from "./vector_bars.js";
 import { subscript } from "./words.js";
 import { WIRINGS_LANES, WIRINGS_WIDTH, wiringsPlan } from "./wirings_plan.js";
 
-let wiringsPictures = 0; // ids in a page are unique
-
 /**
- * @param isSum  whether x₀ runs through as it was: then it is drawn as its ribbon
- * @returns {element, update(layer, mark or null)}; mark: the name of an entry
+ * @param name     of the wiring: ids in a page are unique by it
+ * @param entries  a list of its run's entries
+ * @param isSum    whether x₀ runs through as it was: then it is drawn as its ribbon
+ * @returns {element, update(layer, mark or null, label)}; mark: the name of an entry
  */
-export function createWiringsPicture({ words }, entries, isSum) {
-  const id = `wirings-${++wiringsPictures}`;
+export function createWiringsPicture({ words }, { id: name, entries }, isSum) {
+  const id = `wirings-${name}`;
   const plan = wiringsPlan(entries, 0);
   const size = `0 0 ${WIRINGS_WIDTH} ${plan.height}`;
   const wires = plan.wires.flatMap((wire) => wiringsLines(wire, isSum));

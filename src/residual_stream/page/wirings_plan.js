@@ -3,7 +3,7 @@
 
 import { blockGraph } from "./wiring.js";
 
-export const WIRINGS_ROW = 44; // units; 16 are 1 rem
+const WIRINGS_ROW = 44; // units; 16 are 1 rem
 export const WIRINGS_LANES = [64, 176, 256];
 export const WIRINGS_WIDTH = 280;
 const WIRINGS_FORK = 19; // how far below a part its branch leaves
