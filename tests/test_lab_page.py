@@ -284,6 +284,20 @@ def test_an_answer_that_is_overtaken_is_never_shown(lab):
     assert lab.page.evaluate(SHOWN) == expected(lab.page.evaluate(FORM))
 
 
+def test_a_mistake_in_drawing_an_answer_is_no_missing_server(lab):
+    """It is heard of, and the answer is not asked for again and again."""
+    with lab.page.expect_event("pageerror"):
+        lab.page.evaluate("""async () => {
+          const {asking} = await ResidualStream.page;
+          const {answer} = asking;
+          asking.answer = (id) => answer(id, {});
+          const slider = document.querySelector("[data-control=lab-depth]");
+          slider.value = 7;
+          slider.dispatchEvent(new Event("input", {bubbles: true}));
+        }""")
+    lab.faults.clear()
+
+
 TOO_LARGE = "?view=lab&lab=norm*none_depth*96_x4*1000*1000*1000*1000"
 
 

@@ -24,13 +24,14 @@ export function createExperiments(context) {
   async function load() {
     loading = true;
     place.replaceChildren(h("p", { class: "experiments-note" }, words.say("loading")));
-    try {
-      ({ experiments } = await context.load("experiments"));
-      show();
-    } catch {
-      failed();
-    }
+    const data = await context.load("experiments").catch(() => null);
     loading = false;
+    if (data === null) {
+      failed();
+      return;
+    }
+    ({ experiments } = data);
+    show();
   }
 
   function failed() {

@@ -34,19 +34,15 @@ export function createNewestAnswer({ ask, hasServer }, { kind, rest, show, away 
       return;
     }
     const mine = (asked = wanted);
-    try {
-      const answer = await ask(kind, mine);
-      asked = null;
-      if (wanted === mine) {
-        wanted = null;
-        show(answer, mine);
-        return;
-      }
-      later(0);
-    } catch {
-      asked = null;
+    const answer = await ask(kind, mine).catch(() => null);
+    asked = null;
+    if (answer === null) {
       away();
       later(LOOK_AGAIN);
+    } else if (wanted !== mine) later(0);
+    else {
+      wanted = null;
+      show(answer, mine);
     }
   }
 
