@@ -679,6 +679,30 @@ def test_what_comes_from_the_channel_is_text_or_nothing(join):
     student.page.unroute_all()
 
 
+def test_a_full_class_is_told_from_a_lost_one_whatever_came_before(join):
+    """The server goes away, is full when it is back, and goes away again."""
+    join("teacher")
+    student = join("waiting", until="nothing")
+    away, full = 1011, 1013
+    codes = [away, full]
+
+    def serve(socket):
+        code = codes.pop(0) if len(codes) > 1 else codes[0]
+        socket.on_message(lambda _: socket.close(code=code))
+
+    student.page.route_web_socket(re.compile("/socket$"), serve)
+    student.page.clock.install()
+    student.page.reload(wait_until="commit")
+    expect(student.line).to_contain_text("The class is full")
+    student.page.clock.run_for(1300)  # when the loss before it would have been told
+    expect(student.line).to_contain_text("The class is full")
+    codes[:] = [away]
+    student.page.evaluate("dispatchEvent(new Event('online'))")
+    expect(student.line).to_contain_text("Connection lost")
+    student.page.unroute_all()
+    student.page.clock.resume()
+
+
 def test_what_a_server_says_first_holds_whatever_another_one_has_said(join):
     """A page whose server has died comes to one that knows less, and follows that."""
     join("teacher")

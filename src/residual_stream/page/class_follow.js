@@ -53,8 +53,7 @@ export function createClassroom(context, room) {
   }
 
   function welcome({ role, refused, room: now, vote }) {
-    clearTimeout(lostTimer);
-    lostTimer = 0;
+    forgetLoss();
     const isRefused = refused === "key";
     if (isRefused) keepKey(null);
     set({ role, connection: "open", isKeyRefused: isRefused || (get().isKeyRefused && role === "student") });
@@ -98,7 +97,10 @@ export function createClassroom(context, room) {
   }
 
   const refusals = {
-    full: () => set({ connection: "full" }),
+    full() {
+      forgetLoss();
+      set({ connection: "full" });
+    },
     set: sending.drop,
     vote: ballot.refused,
     store: sending.again,
@@ -109,8 +111,14 @@ export function createClassroom(context, room) {
     sending.lost();
     asking.use(null);
     store.set({ connected: false }, "class");
-    if (isFull) set({ connection: "full" });
+    if (isFull) refusals.full();
     else lostTimer ||= setTimeout(() => set({ connection: "lost" }), FOLLOW_LOST_AFTER);
+  }
+
+  /** What was about to be said of a lost connection is not so any more. */
+  function forgetLoss() {
+    clearTimeout(lostTimer);
+    lostTimer = 0;
   }
 
   function keepKey(key) {
@@ -147,7 +155,7 @@ export function createClassroom(context, room) {
 
   function remove() {
     clearInterval(timer);
-    clearTimeout(lostTimer);
+    forgetLoss();
     removeEventListener("hashchange", takeKey);
     document.removeEventListener("visibilitychange", tellHere);
     sending.stop();
