@@ -358,6 +358,24 @@ def test_without_a_clipboard_the_link_is_shown_to_be_copied_by_hand(page_at):
     expect(field).to_be_focused()
 
 
+def test_a_link_that_is_shown_again_stays_its_own_time(page_at):
+    lesson = page_at("?step=4")
+    clock, field = lesson.page.clock, lesson.page.locator(".copy-said input")
+    lesson.page.evaluate("""() => {
+      navigator.clipboard.writeText = () => Promise.reject(new Error("not allowed"));
+    }""")
+    clock.install()
+    for _ in range(2):
+        lesson.button("Copy link").click()
+        expect(field).to_be_focused()
+        lesson.page.locator("h1").click()
+        clock.run_for(5000)
+    expect(field).to_be_visible()
+    clock.run_for(5000)
+    expect(field).to_have_count(0)
+    clock.resume()
+
+
 def test_the_help_opens_closes_and_gives_the_focus_back(page_at):
     lesson = page_at()
     page, dialog = lesson.page, lesson.page.get_by_role("dialog", name="Keyboard")

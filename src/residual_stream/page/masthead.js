@@ -5,6 +5,7 @@ import { h, setHidden, setText } from "./dom.js";
 import { createMastheadMenu } from "./masthead_menu.js";
 import { prose } from "./words.js";
 
+const COPY_SAID = 8000; // ms
 export const THEMES = ["system", "light", "dark"];
 
 /** The head; `nav` is the line of the page's parts. */
@@ -53,6 +54,7 @@ export function createCopy(context, button, { name = "copy_link", link: linkNow 
   const { words } = context;
   const said = h("span", { class: "copy-said" });
   const element = h("span", { class: "copy" });
+  let timer = 0;
   const press = button("copy", async () => {
     const link = linkNow();
     try {
@@ -66,7 +68,8 @@ export function createCopy(context, button, { name = "copy_link", link: linkNow 
       said.replaceChildren(words.say("copy_failed"), " ", h("input", { readonly: true, value: link, "aria-label": words.say(name) }));
       said.querySelector("input").select();
     }
-    setTimeout(() => said.replaceChildren(), 8000);
+    clearTimeout(timer); // what was said before this has no say in how long this stays
+    timer = setTimeout(() => said.replaceChildren(), COPY_SAID);
   });
   element.append(press, said);
   return { element, update: () => setText(press, words.say(name)) };
