@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 import residual_stream
 from class_client import ClassClient, run
 from conftest import links_outside, serving
+from residual_stream.page.component import StateLink
 
 APP = Path(residual_stream.__file__).parent / "app.py"
 VIEWS = ("lesson", "experiments", "wirings", "lab", "links")
@@ -222,6 +223,77 @@ def test_the_text_and_its_picture_do_not_wait_for_bokeh(page_at, pages):
     shown = page.locator(".maps-pair .depth-map-loading")
     expect(shown).to_contain_text([missing, missing])
     page.unroute("**/bokeh.*.js")
+
+
+WITHIN = """async () => {
+  const {source} = document.getElementById("residual-stream-lesson").dataset;
+  const data = await (await fetch(source)).json();
+  const host = document.createElement("div");
+  const options = {address: false, server: true, language: "en", state: {}};
+  const page = ResidualStream.createPage(host, data, options);
+  const later = [];
+  const {fetch: ask, setTimeout: wait} = window;
+  window.setTimeout = (act, pause) => later.push([act, pause]);
+  let fail = null;
+  window.fetch = () => new Promise((_, reject) => (fail = reject));
+  page.views.server.lost();
+  const look = later.pop()[0]();
+  page.remove();
+  fail(new Error("away"));
+  await look;
+  page.views.server.lost();
+  Object.assign(window, {fetch: ask, setTimeout: wait});
+  return later.length;
+}"""
+
+
+def test_a_page_that_was_taken_away_looks_for_no_server(page_at):
+    """Not while it was just looking, and not when it is told of the loss after that."""
+    assert page_at(until="text").page.evaluate(WITHIN) == 0
+
+
+def test_a_page_that_is_taken_away_while_it_is_made_leaves_nothing(page_at):
+    left = page_at(until="text").page.evaluate(
+        """async (text) => {
+          const url = URL.createObjectURL(new Blob([text], {type: "text/javascript"}));
+          const {render} = await import(url);
+          const {connect} = ResidualStream;
+          const leaving = [];
+          let made = null;
+          ResidualStream.connect = () => new Promise((resolve) => (made = resolve));
+          const model = {on: (name, act) => name === "remove" && leaving.push(act)};
+          const rendering = render({model, el: null});
+          ResidualStream.connect = connect;
+          let left = 0;
+          const gone = leaving.map((act) => act());
+          made(() => left++);
+          await Promise.all([rendering, ...gone]);
+          return left;
+        }""",
+        StateLink._esm,
+    )
+    assert left == 1
+
+
+def test_data_that_does_not_come_at_once_is_asked_for_again(pages, page_at):
+    page = pages(service_workers="block").page
+    refused = []
+
+    def refuse(route):
+        if len(refused) == 2:
+            route.fallback()
+            return
+        refused.append(route)
+        route.abort()
+
+    page.route("**/lesson.*.json", refuse)
+    lesson = page_at("?step=6", until="nothing", service_workers="block")
+    lesson.forgiven = ("ERR_FAILED", "failed request", "preload")
+    lesson.faults.clear()
+    lesson.wait("text")
+    expect(lesson.region("Step")).to_contain_text("Step 6 of 20")
+    assert len(refused) == 2
+    page.unroute("**/lesson.*.json")
 
 
 # --------------------------------------------------------------------- the one file

@@ -23,7 +23,11 @@ export function createLater(views) {
   }
 
   addEventListener("beforeprint", settle);
-  return { update, settle, remove: () => removeEventListener("beforeprint", settle) };
+  function remove() {
+    owed = null;
+    removeEventListener("beforeprint", settle);
+  }
+  return { update, settle, remove };
 }
 
 /** Once the browser has painted; soon, if it does not paint (a page in the background). */

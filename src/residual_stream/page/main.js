@@ -10,13 +10,26 @@ const HOST_ID = "residual-stream-lesson";
 
 const languageOf = (wanted) => wanted || (/^ja\b/i.test(navigator.language) ? "ja" : "en");
 
-const fetchJson = async (source) => (await fetch(source)).json();
+const DATA_PAUSES = [1000, 2000, 4000, 8000]; // ms
+
+/** The page's data. On a bad line it is asked for again: without it there is no page. */
+async function fetchData(source) {
+  for (const pause of DATA_PAUSES) {
+    try {
+      return await (await fetch(source)).json();
+    } catch {
+      // a whole class that was refused must not come back in one moment
+      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
+    }
+  }
+  return (await fetch(source)).json();
+}
 
 /** Build the page in its place from data that is in the page or beside it. */
 async function start(host) {
   const room = openClassRoom(host.dataset.class); // first of all: it may take a key out of the address
   const inline = document.getElementById(`${HOST_ID}-data`);
-  const data = inline ? JSON.parse(inline.textContent) : await fetchJson(host.dataset.source);
+  const data = inline ? JSON.parse(inline.textContent) : await fetchData(host.dataset.source);
   if (!inline) data.sources = JSON.parse(host.dataset.extra);
   const isServed = "server" in host.dataset;
   const state = JSON.parse(host.dataset.start ?? "{}");

@@ -96,6 +96,7 @@ export function createServerLine({ words, store, announce }) {
   const element = h("p", { class: "server-line", hidden: true }, text, " ", again);
   let away = false;
   let back = false;
+  let isRemoved = false;
   let timer = 0;
 
   function update() {
@@ -112,13 +113,14 @@ export function createServerLine({ words, store, announce }) {
     } catch {
       back = false;
     }
+    if (isRemoved) return;
     update();
     if (back) announce(text.textContent);
     else timer = setTimeout(look, LOOK_EVERY);
   }
 
   function lost() {
-    if (away) return;
+    if (away || isRemoved) return;
     away = true;
     update();
     announce(text.textContent);
@@ -126,5 +128,9 @@ export function createServerLine({ words, store, announce }) {
   }
 
   store.subscribe(() => away && update());
-  return { element, update, lost, remove: () => clearTimeout(timer) };
+  function remove() {
+    isRemoved = true;
+    clearTimeout(timer);
+  }
+  return { element, update, lost, remove };
 }
