@@ -571,6 +571,13 @@ def test_the_bar_leaves_scene_and_map_on_a_projectors_screen(join):
       .filter((one) => one.checkVisibility() && one.textContent.trim())
       .map((one) => parseFloat(getComputedStyle(one).fontSize))""")
     assert min(sizes) >= 24
+    teacher.put(step=3, depth=3, residual=True, compare=True)  # two of each, and arcs
+    assert page.evaluate("document.documentElement.scrollHeight") <= 1081
+    for numbers in page.locator(".maps-pair .depth-map-blocks").all():
+        box = numbers.bounding_box()
+        assert (
+            box["y"] + box["height"] <= page.locator(".class-bar").bounding_box()["y"]
+        )
 
 
 STORE_AWAY = json.dumps({"type": "store", "ok": False})

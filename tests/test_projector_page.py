@@ -37,6 +37,10 @@ STATES = {
     "deep": {"step": 74, "depth": 12, "language": "ja"},
 }
 
+# in the comparison: depth and step of arcs, of what the FFN reads, an add and the sum
+PAIRS = [(3, 3), (3, 6), (6, 37), (12, 74)]
+SCROLLS = "document.documentElement.scrollHeight"
+
 
 @pytest.mark.parametrize("screen", [SCREEN, {"width": 1280, "height": 720}], ids=str)
 def test_sentence_scene_and_map_stand_on_one_screen(page_at, screen):
@@ -49,19 +53,22 @@ def test_sentence_scene_and_map_stand_on_one_screen(page_at, screen):
         assert scene <= top < bottom, name
         assert numbers <= dock, name  # the blocks' numbers are above the controls
         assert end <= screen["height"], name
-        scrolls = "document.documentElement.scrollHeight"
-        assert lesson.page.evaluate(scrolls) <= screen["height"] + 1, name
+        assert lesson.page.evaluate(SCROLLS) <= screen["height"] + 1, name
         # the depth map still has a height to speak of
         height = lesson.page.locator(".depth-map-stage").bounding_box()["height"]
         assert height > 0.13 * screen["height"], name
-    # two maps below two scenes, where no arcs are drawn
-    for language, depth, step in (("ja", 3, 4), ("en", 6, 37), ("ja", 12, 74)):
+    # two maps below two scenes, with arcs and without, and where they stood before
+    tops = set()
+    for language, (depth, step) in product(("ja", "en"), PAIRS):
         place = {"language": language, "depth": depth, "step": step}
         lesson.put(**START | {"compare": True, "residual": True} | place)
         maps = lesson.page.locator(".maps-pair .depth-map-blocks")
         ends = [box["y"] + box["height"] for box in map(box_of, maps.all())]
         assert len(ends) == 2
         assert max(ends) <= box_of(lesson.page.locator(".dock"))["y"] + 1, place
+        assert lesson.page.evaluate(SCROLLS) <= screen["height"] + 1, place
+        tops.add(round(min(ends)))
+    assert len(tops) == 1, tops
 
 
 def box_of(part):
