@@ -88,6 +88,35 @@ def test_only_pre_norm_is_drawn_as_a_ribbon_and_the_others_say_why(wirings):
         expect(card.locator(".wirings-sum")).to_contain_text("no ribbon")
 
 
+# the lines of each axis' name beside its words, and how wide each state's column is
+COLUMNS = """() => {
+  const rows = document.querySelectorAll(".wirings-states tbody th");
+  const names = [...rows].map((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return [range.getClientRects().length, one.textContent.split(" ").length];
+  });
+  const widths = [...document.querySelectorAll(".wirings-states thead th")]
+    .map((one) => one.getBoundingClientRect().width);
+  return {names, apart: Math.max(...widths) - Math.min(...widths)};
+}"""
+
+
+def test_no_axis_name_breaks_within_a_word_and_all_bars_share_one_scale(wirings):
+    large = {"width": 1920, "height": 1080}
+    for screen in (
+        {"width": 1280, "height": 800},
+        {"width": 320, "height": 640},
+        large,
+    ):
+        wirings.page.set_viewport_size(screen)
+        wirings.put(projector=screen is large, language="en")
+        seen = wirings.page.evaluate(COLUMNS)
+        assert len(seen["names"]) == 16
+        assert all(lines <= words for lines, words in seen["names"]), screen
+        assert seen["apart"] < 1, screen
+
+
 def test_the_picture_marks_the_place_of_the_first_number_that_differs(wirings):
     for block, marked in ((1, 1), (2, 0)):
         choose(wirings, WORDS.index("bank"), block)
