@@ -353,6 +353,37 @@ def test_every_figure_of_the_reading_matter_is_the_trace_s(lesson, traces):
             assert_says(text, *meant, (section.heading, placeholder))
 
 
+TERMS = {
+    "residual-stream": {"en": "stream", "ja": "ストリーム"},
+    "residual-connection": {"en": "skip", "ja": "スキップ"},
+    "normalisation": {"en": "norm", "ja": "正規化"},
+    "attention": {"en": "attention", "ja": "アテンション"},
+    "ffn": {"en": "FFN", "ja": "FFN"},
+    "correction": {"en": "correction", "ja": "修正"},
+    "hidden-unit": {"en": "hidden unit", "ja": "隠れユニット"},
+    "relu": {"en": "ReLU", "ja": "ReLU"},
+    "depth-map": {"en": "depth map", "ja": "深さマップ"},
+    "draft": {"en": "draft x₀", "ja": "下書きx₀"},
+}
+
+
+@every_language
+def test_the_first_text_that_names_a_term_says_what_it_means(lesson, language):
+    """Along the first block, whichever word is followed, residual on or off."""
+    sections = lesson.sections("step", language)
+    named = set()
+    for setting, token, layer, _, step, (index, *_) in states(lesson):
+        if layer or step == "sum":
+            continue
+        section = sections[index]
+        for term, words in TERMS.items():
+            place = (setting, token, term)
+            if words[language] in flat(section.nodes) and place not in named:
+                assert f"#{term}" in section.links, (section.heading, place)
+                named.add(place)
+    assert {term for *_, term in named} == set(TERMS)
+
+
 @every_language
 def test_a_filled_text_shows_no_braces(lesson, language):
     sections = lesson.sections("step", language)
