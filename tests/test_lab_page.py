@@ -113,6 +113,18 @@ def expected(settings: dict) -> dict | None:
     }
 
 
+# how far the middles of the named blocks' bars and of their names are apart
+APART = """() => {
+  const middle = (one) => {
+    const {left, right} = one.getBoundingClientRect();
+    return (left + right) / 2;
+  };
+  const bars = [...document.querySelectorAll(".lab-bar")];
+  return [...document.querySelectorAll(".lab-axis span")]
+    .map((name, i) => Math.abs(middle(name) - middle(bars.at(-i))));
+}"""
+
+
 @pytest.fixture
 def lab(page_at):
     return page_at("?view=lab&lang=en")
@@ -124,6 +136,9 @@ def test_it_opens_with_the_lessons_own_model(lab):
     assert settings["vectors"] == [None] * len(WORDS)
     assert lab.page.evaluate(SHOWN) == expected(settings)
     assert "lab=" not in lab.page.url
+    for language in ("en", "ja"):  # a block's name stands under its bar
+        lab.put(language=language)
+        assert max(lab.page.evaluate(APART)) < 2
 
 
 class Reader:

@@ -65,7 +65,8 @@ export function createLabMap({ words }, onBlock) {
     [1, depth].forEach((one, i) => setText(ends[i], words.say("map_hover_block", { block: one })));
     ends[1].hidden = depth === 1;
     // under the middle of the first and of the last bar, but within the picture
-    [ends[0].style.left, ends[1].style.right] = Array(2).fill(`max(0px, ${50 / depth}% - 2.2em)`);
+    [ends[0].style.left, ends[1].style.right] = Array(2).fill(`${50 / depth}%`);
+    [ends[0].style.translate, ends[1].style.translate] = [`max(-50%, ${-50 / depth}cqw)`, `min(50%, ${50 / depth}cqw)`];
     const last = { shows: words.say(residual ? "so_far" : "latest"), length: number(word.bars.at(-1)) };
     picture.setAttribute("aria-label", `${words.say("lab_map", { token })}. ${words.say("map_hover_length", last)}`);
   }
