@@ -21,6 +21,13 @@ OUTSIDE = """width => [...document.querySelectorAll("figure.charts svg text")]
     || text.getBoundingClientRect().left < -1)
   .map((text) => text.textContent)"""
 
+# a vector's numbers, and how far their bars reach to the left and the right of zero
+SIDES = """(figure) => [...figure.querySelectorAll("td")].map((cell) => {
+  const box = (part) => cell.querySelector(part).getBoundingClientRect();
+  const [bar, zero] = [box(".charts-bar"), box(".charts-bar-zero").left];
+  return [cell.textContent, zero - bar.left, bar.right - zero];
+})"""
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -153,6 +160,12 @@ def test_pictures_have_words_on_their_axes_and_their_numbers_as_text(page_at, da
                 assert axis == picture["y"]["en"]
                 label = figure.locator("svg.charts-svg").get_attribute("aria-label")
                 assert label == picture["title"]["en"]
+            elif picture["kind"] == "vectors":
+                for text, left, right in figure.evaluate(SIDES):
+                    assert (text[0] == "−", text.strip("−0.") != "") in {
+                        (True, left > 2),
+                        (False, right > 2),
+                    }, (name, text)
 
 
 SCREENS = {320: "lang=ja", 1280: "lang=ja", 1920: "lang=en&projector=1"}

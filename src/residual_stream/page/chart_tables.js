@@ -24,18 +24,19 @@ function valuesBody(row, picture, language, bars) {
   const key = bars ? h("span", { class: `charts-key is-${row.tone}`, "aria-hidden": "true" }) : null;
   const name = h("th", { scope: "rowgroup", colspan: picture.columns.length }, key, row.label[language]);
   const cells = row.values.map((value) =>
-    h("td", {}, h("span", { class: "charts-number" }, number(value, picture.decimals)), bars ? valueBar(value, picture.range, row.tone) : null),
+    h("td", {}, h("span", { class: "charts-number" }, number(value, picture.decimals)), bars ? valueBar(value, picture, row.tone) : null),
   );
   return h("tbody", {}, h("tr", {}, name), h("tr", {}, ...cells));
 }
 
-function valueBar(value, [low, high], tone) {
+/** A bar on its sign's side of zero; a sliver at least where the number is not shown as zero. */
+function valueBar(value, { range: [low, high], decimals }, tone) {
   const size = high - low || 1;
   const zero = -low / size;
-  const end = (value - low) / size;
-  const from = Math.min(zero, end);
   const percentOf = (share) => `${(100 * share).toFixed(2)}%`;
-  const bar = h("span", { class: "charts-bar", style: `left: ${percentOf(from)}; width: ${percentOf(Math.abs(end - zero))}; background: ${TONES[tone]}` });
+  const foot = value < 0 ? `right: ${percentOf(1 - zero)}` : `left: ${percentOf(zero)}`;
+  const empty = /^[−0.]*$/.test(number(value, decimals)) ? " is-empty" : "";
+  const bar = h("span", { class: `charts-bar${empty}`, style: `${foot}; width: ${percentOf(Math.abs(value) / size)}; background: ${TONES[tone]}` });
   const line = h("span", { class: "charts-bar-zero", style: `left: ${percentOf(zero)}` });
   return h("span", { class: "charts-track", "aria-hidden": "true" }, bar, line);
 }
