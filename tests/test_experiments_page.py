@@ -28,6 +28,30 @@ SIDES = """(figure) => [...figure.querySelectorAll("td")].map((cell) => {
   return [cell.textContent, zero - bar.left, bar.right - zero];
 })"""
 
+# lines that begin within a word of kanji or of katakana
+BROKEN = """() => {
+  const within = /^(?:[\\u4e00-\\u9fff]{2}|[\\u30a1-\\u30ff]{2})$/;
+  const walker = document.createTreeWalker(document.querySelector("main"), 4);
+  const found = [];
+  const range = document.createRange();
+  const top = (node, i) => {
+    range.setStart(node, i);
+    range.setEnd(node, i + 1);
+    return range.getBoundingClientRect().top;
+  };
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (parent.closest("select, textarea, .visually-hidden")) continue;
+    if (!parent.checkVisibility({visibilityProperty: true})) continue;
+    for (let i = 1; i < node.length; i += 1) {
+      if (!within.test(node.data.slice(i - 1, i + 1))) continue;
+      if (top(node, i) < top(node, i - 1) + 5) continue;
+      found.push(node.data.slice(i - 3, i + 3));
+    }
+  }
+  return found;
+}"""
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -181,3 +205,16 @@ def test_no_experiment_is_wider_than_its_page(page_at, width):
         run(lesson)
         assert lesson.page.evaluate("document.documentElement.scrollWidth") <= width
         assert lesson.page.evaluate(OUTSIDE, width) == [], name
+
+
+def test_on_a_phone_no_japanese_line_begins_within_a_word(page_at):
+    lesson = page_at("?view=experiments&lang=ja", viewport=PHONE)
+    seen = lesson.page.evaluate(BROKEN)
+    for name in IDS:
+        show(lesson, name)
+        seen += lesson.page.evaluate(BROKEN)
+    for view in ("wirings", "lab", "links"):
+        lesson.put(view=view)
+        lesson.page.locator(f".{view} h3").first.wait_for()
+        seen += lesson.page.evaluate(BROKEN)
+    assert seen == []
