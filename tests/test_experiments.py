@@ -315,6 +315,16 @@ def test_each_option_has_an_answer_of_its_own(data, name):
 
 
 @every_id
+def test_no_answer_to_a_wrong_prediction_calls_it_predicted(loaded, name):
+    """Its verdict above it says the opposite."""
+    experiment = loaded[name]
+    for language, said in (("ja", "予想(?:の)?(?:とお|どお)り"), ("en", "predicted")):
+        for option in experiment.plan.wrong:
+            section = experiment.sections[language][f"answer-{option}"]
+            assert not re.search(said, str(section.nodes)), (name, option)
+
+
+@every_id
 def test_each_answer_quotes_what_was_computed(data, name):
     experiment = data[name]
     for option in experiment["options"]:
