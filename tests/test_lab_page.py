@@ -408,6 +408,17 @@ def test_what_the_blocks_get_of_a_word_is_beside_its_vector(page_at):
     expect(note.locator(".float-sum")).to_have_text(made)
 
 
+def test_a_field_reached_by_key_is_seen_with_what_comes_of_it(lab):
+    """The form scrolls on its own: no field stands at its edge, x₀ out of sight."""
+    vector = lab.page.locator(".lab-vector").nth(len(WORDS) - 1)
+    vector.locator("summary").press("Enter")
+    lab.page.keyboard.press("Tab")
+    expect(vector.locator("input").first).to_be_focused()
+    form = lab.page.locator(".lab-form").bounding_box()
+    line = vector.locator(".lab-x0").bounding_box()
+    assert line["y"] + line["height"] <= form["y"] + form["height"]
+
+
 def test_without_a_server_it_says_so_and_shows_the_lessons_model(page_at, tmp_path):
     file = tmp_path / "lesson.html"
     file.write_bytes(offline_page(Publication(LESSON), "en"))
