@@ -271,9 +271,9 @@ def test_singular_values_of_huge_and_tiny_stretches():
     assert_allclose(singular_values(j * 1e-308 * 1e-290), [1e-298, 1e-308], rtol=1e-12)
 
 
-@pytest.mark.parametrize("token_no", [-1, 2])
+@pytest.mark.parametrize("token_no", [-1, 2, True, 0.0, "0"])
 def test_a_word_outside_the_sentence_is_refused(token_no):
-    with pytest.raises(IndexError, match="must be from 0 to 1"):
+    with pytest.raises(IndexError, match="must be a whole number from 0 to 1"):
         singular_values(np.zeros((2, 3, 2, 3)), token_no)
 
 

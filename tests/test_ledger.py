@@ -1,5 +1,6 @@
 """The account of one word, and what the depth map draws of it."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -108,12 +109,6 @@ def test_a_trace_knows_its_depth_and_whether_it_has_the_residual(trace, trace_of
         assert not is_residual(run(random_example(), 1, False, parts))
 
 
-def test_a_word_that_is_not_there_is_refused(trace):
-    for account in (ledger, depth_map):
-        with pytest.raises(IndexError):
-            account(trace, 4)
-
-
 # ---------------------------------------------------------------------- the depth map
 
 
@@ -168,6 +163,26 @@ def test_length_and_content_are_different_quantities(deep_trace_off, bank):
 
 
 # ----------------------------------------------------------------- words to each other
+
+
+NO_PLACES = (-1, 4, True, np.True_, np.int64(-1), 1.0, "1", None, [0], slice(0, 1))
+
+
+@pytest.mark.parametrize("token_no", NO_PLACES)
+@pytest.mark.parametrize("account", [ledger, depth_map, sum_errors])
+def test_a_word_is_a_place_from_0_and_nothing_that_numpy_takes_for_one(
+    trace, account, token_no
+):
+    found = re.escape(f"token_no is {token_no!r}; ")
+    with pytest.raises(IndexError, match=f"^{found}it must be a whole .* from 0 to 3$"):
+        account(trace, token_no)
+
+
+def test_a_place_may_be_one_of_numpys(trace, bank):
+    assert depth_map(trace, np.int64(bank)) == depth_map(trace, bank)
+
+
+# ------------------------------------------------------------------------- two words
 
 
 def two_words(x0, end) -> Trace:

@@ -185,8 +185,10 @@ def test_only_what_both_traces_hold_in_the_same_shape_is_compared():
 
 def test_a_word_outside_the_sentence_is_refused():
     trace = run(EXAMPLE, 1)
-    for token_no in (-1, 3):
-        with pytest.raises(IndexError, match=f"token_no is {token_no}; .* from 0 to 2"):
+    for token_no in (-1, 3, True, 1.0, "1"):
+        with pytest.raises(
+            IndexError, match=f"token_no is {token_no!r}; .* from 0 to 2"
+        ):
             first_difference(trace, trace, token_no)
 
 

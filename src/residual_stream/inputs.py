@@ -50,6 +50,17 @@ def whole(name: str, value: Any, lowest: int, highest: int | None = None) -> int
     return number
 
 
+def place(name: str, value: Any, n: int) -> int:
+    """A place among `n`, from 0; none is counted from the end.
+
+    raises  IndexError with the name, what was found and the range.
+    """
+    try:
+        return whole(name, value, 0, n - 1)
+    except ValueError as error:
+        raise IndexError(str(error)) from None
+
+
 def truth(name: str, value: Any) -> bool:
     """True or False, NumPy's too; nothing that only counts as one.
 

@@ -8,6 +8,7 @@ recorded origins, so it sees whatever wiring was run. Weights are constants.
 
 import numpy as np
 
+from residual_stream import inputs
 from residual_stream.derivatives import RULES
 from residual_stream.ledger import Sublayer, depth_of
 from residual_stream.ops import Array
@@ -159,10 +160,9 @@ def singular_values(j: Array, token_no: int | None = None) -> Array:
     *leading, pos, d_out, _, d_in = j.shape
     if token_no is None:
         part = j.reshape(*leading, pos * d_out, pos * d_in)
-    elif 0 <= token_no < pos:
-        part = j[..., token_no, :, token_no, :]
     else:
-        raise IndexError(f"token_no is {token_no}; it must be from 0 to {pos - 1}")
+        token_no = inputs.place("token_no", token_no, pos)
+        part = j[..., token_no, :, token_no, :]
     return np.linalg.svd(part, compute_uv=False).astype(np.float64, copy=False)
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from residual_stream import inputs
 from residual_stream.ops import Array
 from residual_stream.trace import Trace
 
@@ -98,6 +99,7 @@ def ledger(trace: Trace, token_no: int) -> Ledger:
     token_no:  its place in the sentence, from 0.
     raises     IndexError for a place outside the sentence.
     """
+    token_no = _place(trace, token_no)
     x0 = trace["blocks.0.resid_pre"][token_no]
     depth = depth_of(trace)
     x_n = trace[f"blocks.{depth - 1}.resid_post"][token_no]
@@ -119,7 +121,9 @@ def sum_errors(trace: Trace, token_no: int) -> Array | None:
 
     returns  [depth], the largest |x_k − (x₀ + ΣΔ)| of any component; None with
              residual off, where there is no such sum.
+    raises   IndexError for a place outside the sentence.
     """
+    token_no = _place(trace, token_no)
     if not is_residual(trace):
         return None
     x0, *states = _states(trace)[:, token_no]
@@ -142,7 +146,9 @@ def depth_map(trace: Trace, token_no: int) -> DepthMap:
     """The depth map's data for one word.
 
     token_no:  its place in the sentence, from 0.
+    raises     IndexError for a place outside the sentence.
     """
+    token_no = _place(trace, token_no)
     x0 = trace["blocks.0.resid_pre"][token_no]
     depth = depth_of(trace)
     residual = is_residual(trace)
@@ -159,6 +165,10 @@ def depth_map(trace: Trace, token_no: int) -> DepthMap:
         for layer, length in enumerate(lengths)
     )
     return DepthMap(float(np.linalg.norm(x0)), depth if residual else 0, bars)
+
+
+def _place(trace: Trace, token_no: int) -> int:
+    return inputs.place("token_no", token_no, len(trace["blocks.0.resid_pre"]))
 
 
 def distances(trace: Trace) -> Array:

@@ -174,9 +174,7 @@ def first_difference(a: Trace, b: Trace, token_no: int) -> Difference | None:
     returns    the first number more than 1e-9 apart; None if there is none.
     raises     IndexError for a place outside the sentence.
     """
-    pos = len(a["blocks.0.resid_pre"])
-    if not 0 <= token_no < pos:
-        raise IndexError(f"token_no is {token_no}; it must be from 0 to {pos - 1}")
+    token_no = inputs.place("token_no", token_no, len(a["blocks.0.resid_pre"]))
     for name in (name for name in a if name in b and a[name].shape == b[name].shape):
         same = np.isclose(a[name], b[name], rtol=0, atol=1e-9, equal_nan=True)
         if not same[token_no].all():
