@@ -360,6 +360,24 @@ def test_a_wrong_call_is_one_line_and_status_2(call, arguments, says):
     assert says in done.err
 
 
+VALUES = ("trace --depth", "trace --residual", "trace --token", "serve --port")
+
+
+@pytest.mark.parametrize("option", VALUES)
+def test_two_dashes_are_a_value_like_any_other(call, option):
+    """They end the options only where they stand alone."""
+    done = call(*f"{option}=--".split())
+    assert (done.status, done.out) == (2, b"")
+    assert done.err.count("\n") == 1
+    assert "'--'" in done.err
+
+
+def test_a_file_may_be_called_two_dashes(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("trace", "--output=--").status == 0
+    assert tmp_path.joinpath("--").read_bytes() == call("trace").out
+
+
 def test_a_wrong_call_of_the_script_is_one_line_too():
     done = finished(SCRIPT, "trace", "--depth", "0")
     assert (done.status, done.out) == (2, b"")

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from residual_stream import __version__
 from residual_stream.lesson_file import LANGUAGES, LessonError
@@ -22,6 +22,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         one_line = " ".join(message.split())
         self.exit(WRONG_CALL, f"{self.prog}: {one_line}; see {self.prog} --help\n")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # before Python 3.13 the "--" of "--depth=--" is taken for no value at all
+        if action.option_strings and arg_strings == ["--"]:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return value
+        return super()._get_values(action, arg_strings)
 
 
 def add_call(calls: Calls, name: str, does: str, call: Call) -> Parser:
