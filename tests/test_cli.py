@@ -19,9 +19,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from broken_examples import WHOLE
 from residual_stream import __version__
+from residual_stream.call_serve import _public_url
 from residual_stream.cli import main
 from residual_stream.example import read_example
 from residual_stream.ledger import ledger
+from residual_stream.lesson_file import LessonError
 from residual_stream.places import DEFAULT_LESSON, lesson_folder
 
 SCRIPT = str(Path(sys.executable).with_name("residual-stream"))
@@ -322,6 +324,8 @@ WRONG = {
     "serve in French": (["serve", "--lang", "fr"], "'ja', 'en'"),
     "a room without a class": (["serve", "--room", "x"], "--room: belongs to a live"),
     "a room's bad name": (["serve", "--class", "--room", "A b"], "--room 'A b': needs"),
+    "a room without a name": (["serve", "--class", "--room", ""], "--room: is empty;"),
+    "a Redis that is nowhere": (["serve", "--class", "--redis", ""], "is empty; give"),
     "a key file that is a folder": (
         ["serve", "--class", "--key-file", "/"],
         "Is a dir",
@@ -608,11 +612,38 @@ def test_numbers_that_would_run_over_are_refused(call, tmp_path):
 # --------------------------------------------------------------------------- serve
 
 
-@pytest.mark.parametrize("origin", ["http://a.example:5006", "a.example/x", "::1", ""])
+NO_HOSTS = ("http://a.example:5006", "a.example/x", "::1", "", "a:65536", "\udcff")
+
+
+@pytest.mark.parametrize("origin", NO_HOSTS)
 def test_an_origin_that_is_no_host_is_a_wrong_call(call, origin):
     called = call("serve", "--port", "0", "--allow-websocket-origin", origin)
     assert called.status == 2
-    assert re.fullmatch(r"residual-stream: .*needs HOST or HOST:PORT.*\n", called.err)
+    line = r"residual-stream serve: argument --allow-.*needs HOST or HOST:PORT.*\n"
+    assert re.fullmatch(line, called.err)
+
+
+NO_PUBLIC_HOSTS = (
+    "[::1",
+    "[zz]",
+    "[::1]:5006",
+    "a:65536",
+    "a:x",
+    "a:",
+    "u:p@a",
+    "\udcff",
+)
+
+
+@pytest.mark.parametrize("host", NO_PUBLIC_HOSTS)
+def test_a_public_address_without_a_host_of_its_own_is_a_wrong_call(host):
+    """Its host is an origin too, so that it is what an origin is."""
+    with pytest.raises(LessonError, match=r"^--public-url .*: needs http://HOST/ or "):
+        _public_url(f"http://{host}/")
+
+
+def test_a_public_address_ends_as_a_folder_does():
+    assert _public_url("https://a.example:443/x") == "https://a.example:443/x/"
 
 
 def test_without_redis_py_one_line_says_what_to_install(call, monkeypatch):

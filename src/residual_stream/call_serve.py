@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from residual_stream.classroom.opening import Class, Opened
     from residual_stream.server import Serving
 
-PUBLIC = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+PUBLIC = re.compile(r"https?://([^/?#]+)(/[^\s?#]*)?")
+HOST = re.compile(r"[^\s:/?#@\[\]]+(?::([0-9]{1,5}))?")
+LAST_PORT = 65535
 # by their destinations; each belongs to --class
 CLASS_OPTIONS = {
     "room": "--room",
@@ -130,7 +132,8 @@ def _class_settings(asked: argparse.Namespace) -> "Class":
 def _public_url(given: str | None) -> str:
     if given is None:
         return ""
-    if not PUBLIC.fullmatch(given):
+    found = PUBLIC.fullmatch(given)
+    if not found or not given.isprintable() or not _is_host(found[1]):
         raise LessonError(
             f"--public-url {given[:60]}: needs http://HOST/ or https://HOST/, without "
             "anything after the path"
@@ -138,12 +141,34 @@ def _public_url(given: str | None) -> str:
     return given if given.endswith("/") else f"{given}/"
 
 
+def _is_host(text: str) -> bool:
+    # no IPv6 address: Bokeh tells a host from its port at the colon
+    found = HOST.fullmatch(text)
+    if not found or not text.isprintable():
+        return False
+    return int(found[1] or 0) <= LAST_PORT
+
+
+def _not_empty(text: str) -> str:
+    if not text:  # a script's variable that is not set, say
+        raise argparse.ArgumentTypeError("is empty; give it a value or leave it out")
+    return text
+
+
+def _origin(text: str) -> str:
+    if not _is_host(text):
+        raise argparse.ArgumentTypeError(
+            f"{text[:60]!r} needs HOST or HOST:PORT, without http:// and without a path"
+        )
+    return text
+
+
 def add_serve(calls: Calls) -> None:
     """Add the call to the command line."""
     parser = add_call(calls, "serve", "Serve a lesson's page.", serve)
     parser.add_argument(
         "--port",
-        type=whole_number(0, 65535),
+        type=whole_number(0, LAST_PORT),
         default=5006,
         metavar="N",
         help="0 takes a free one; by default %(default)s",
@@ -157,6 +182,7 @@ def add_serve(calls: Calls) -> None:
     parser.add_argument(
         "--allow-websocket-origin",
         action="append",
+        type=_origin,
         default=[],
         metavar="HOST:PORT",
         help="a further name that browsers reach this server by; may be repeated",
@@ -181,6 +207,7 @@ def _add_class(parser: Parser) -> None:
     )
     group.add_argument(
         "--room",
+        type=_not_empty,
         metavar="NAME",
         help="its name in the links; by default that of the state file, or made up",
     )
@@ -199,6 +226,7 @@ def _add_class(parser: Parser) -> None:
     )
     group.add_argument(
         "--redis",
+        type=_not_empty,
         metavar="URL",
         help="redis://HOST:PORT/NUMBER: several servers share the room",
     )
