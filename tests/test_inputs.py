@@ -50,6 +50,22 @@ def test_residual_is_true_or_false(residual):
         run_layers(EXAMPLE, [WEIGHTS], residual)
 
 
+@every_run
+@pytest.mark.parametrize("example", [None, "bank", {}, run])
+def test_what_is_run_is_an_example(start, example):
+    with pytest.raises(ValueError, match=r"\Aexample is .+; it must be made by Exampl"):
+        start(example, 1)
+    with pytest.raises(ValueError, match=r"\Aexample is .+; it must be made by Exampl"):
+        run_layers(example, [WEIGHTS])
+
+
+@every_run
+def test_weights_have_names(start):
+    line = r"\Aweights is \[\]; it must name each array\Z"
+    with pytest.raises(ValueError, match=line):
+        start(replace(EXAMPLE, weights=[]), 1)
+
+
 def test_numpy_s_truth_is_taken_too():
     for value in (True, False):
         found, expected = (run(EXAMPLE, 2, kind(value)) for kind in (np.bool_, bool))

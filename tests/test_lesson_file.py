@@ -88,9 +88,16 @@ def test_an_unknown_lesson_is_refused_in_one_line(lesson):
         load_example(lesson)
 
 
+@pytest.mark.parametrize("lesson", [None, 3, ["transformer-block"], ()])
+def test_what_is_no_name_is_no_lesson(lesson):
+    with pytest.raises(LessonError, match=r"\A.+: no lesson of that id and no such "):
+        load_example(lesson)
+
+
 def test_a_lesson_is_named_by_its_id_or_its_folder(tmp_path):
     written(tmp_path, WHOLE)
     assert load_example(str(tmp_path)).tokens == ("a", "b")
+    assert load_example(tmp_path).tokens == ("a", "b")
     assert load_example("transformer-block").tokens == load_example().tokens
 
 

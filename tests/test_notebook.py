@@ -170,6 +170,8 @@ def test_without_a_kernel_the_component_is_shown_as_a_frame():
 def test_a_wrong_start_is_refused_before_anything_is_shown():
     with pytest.raises(ValueError, match="depth"):
         residual_stream.show(live=False, depth=99)
+    with pytest.raises(ValueError, match="live is 'no'; it must be True or False"):
+        residual_stream.show(live="no")
     with pytest.raises(ValueError, match="language is 'fr'"):
         residual_stream.show(live=False, language="fr")
     for part, value in (("experiment", "Z9"), ("lab", "depth*97")):

@@ -82,7 +82,7 @@ def worked_out(entry: Entry, index: Index) -> Arithmetic:
 
 
 def _is_place(index: Any, shape: tuple[int, ...]) -> bool:
-    if not isinstance(index, Sequence | np.ndarray) or len(index) != len(shape):
+    if not isinstance(index, Sequence | np.ndarray) or np.shape(index) != (len(shape),):
         return False
     return all(
         isinstance(i, int | np.integer) and not isinstance(i, bool) and 0 <= i < n
@@ -91,7 +91,7 @@ def _is_place(index: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _shown(index: Any) -> str:
-    return str(list(index) if isinstance(index, tuple) else index)
+    return " ".join(str(list(index) if isinstance(index, tuple) else index).split())
 
 
 def cells(entry: Entry, index: Index) -> tuple[tuple[Term, ...], ...]:

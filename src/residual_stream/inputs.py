@@ -148,13 +148,22 @@ def parts_of_model(value: Any) -> Parts:
     return value
 
 
+def expect_example(value: Any) -> None:
+    """Anything else is refused with a ValueError."""
+    if not isinstance(value, Example):
+        raise ValueError(f"example is {shown(value)}; it must be made by Example(…)")
+
+
 def check_example(example: Example) -> None:
     """All that a run needs is there, fits together and is finite.
 
     Which arrays fit is kept with the example, so that another run takes no time for it.
     raises  ValueError, one line: what, the shapes, the cure.
     """
+    expect_example(example)
     weights = example.weights
+    if not isinstance(weights, Mapping):
+        raise ValueError(f"weights is {shown(weights)}; it must name each array")
     given = (example.embed, example.pos_embed, *map(weights.get, WEIGHT_AXES))
     if example._fit and all(map(operator.is_, example._fit, given)):
         return

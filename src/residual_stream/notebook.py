@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 from panel.io.notebook import EXEC_MIME
 
+from residual_stream import inputs
 from residual_stream.export import offline_page
 from residual_stream.page.component import LessonView, new_state, start_of
 from residual_stream.page.publication import Publication, publish
@@ -63,6 +64,7 @@ def show(
                experiment="F3" or lab="depth*12" also opens the view that has it.
     raises     LessonError for a wrong lesson, ValueError for a value out of range.
     """
+    live = inputs.truth("live", live)
     publication = publish(lesson_folder(lesson))
     for view, part in (("experiments", "experiment"), ("lab", "lab")):
         if state.get(part):  # named, so that it is meant to be seen

@@ -17,7 +17,7 @@ def shipped(name: str) -> Path:
     return inside if inside.is_dir() else _CHECKOUT / name
 
 
-def lesson_folder(lesson: str) -> Path:
+def lesson_folder(lesson: str | os.PathLike[str]) -> Path:
     """The folder of a lesson that is named by its id or by a path.
 
     raises  LessonError if there is no such folder, with the ids that exist.
@@ -27,9 +27,10 @@ def lesson_folder(lesson: str) -> Path:
     try:
         if lesson and Path(lesson).is_dir():
             return Path(lesson)
-    except (OSError, ValueError):  # a name too long or with a NUL in it
+    except (OSError, TypeError, ValueError):  # no name, one too long, a NUL in it
         pass
-    shown = lesson if len(lesson) <= 60 else lesson[:57] + "…"
+    shown = lesson if isinstance(lesson, str) else " ".join(repr(lesson).split())
+    shown = shown if len(shown) <= 60 else shown[:57] + "…"
     raise LessonError(
         f"{shown!r}: no lesson of that id and no such folder; "
         f"lessons here: {', '.join(lesson_ids())}"

@@ -68,6 +68,7 @@ def run_layers(
     inputs.whole("depth", len(layers_weights), 1, block.MAX_DEPTH)
     residual = inputs.truth("residual", residual)
     parts = inputs.parts_of_model(parts)
+    inputs.expect_example(example)
     inputs.check_words(example)
     for layer, weights in enumerate(layers_weights):
         inputs.check_weights(example.embed, weights, f"blocks.{layer}.")
@@ -202,7 +203,7 @@ def vary(
     if not isinstance(amount, Real) or not 0 <= amount < np.inf:
         found = inputs.shown(amount)
         raise ValueError(f"amount is {found}; it must be 0 or more, and finite")
-    inputs.check_weights(example.embed, example.weights)
+    inputs.check_example(example)
     # named, since what default_rng takes may change with NumPy
     rng = np.random.Generator(np.random.PCG64(seed))
 
