@@ -54,7 +54,10 @@ class Class:
             return Path(value) if value else None
 
         limit = environment.get(f"{VARIABLES}CLASS_LIMIT", "") or str(Limits.browsers)
-        if not (limit.isascii() and limit.isdecimal() and 0 < int(limit) < 10**6):
+        # its length first: Python refuses to read a number of endless digits
+        if not (
+            limit.isascii() and limit.isdecimal() and len(limit) <= 6 and int(limit)
+        ):
             raise LessonError(
                 f"{VARIABLES}CLASS_LIMIT: {limit[:20]!r}; needs 1 to 999999"
             )
