@@ -177,6 +177,8 @@ def test_a_wrong_start_is_refused_before_anything_is_shown():
     for part, value in (("experiment", "Z9"), ("lab", "depth*97")):
         with pytest.raises(ValueError, match=part):
             residual_stream.show(live=False, **{part: value})
+    with pytest.raises(ValueError, match=r"\Alab: found 'zz', needs a setting of the"):
+        residual_stream.show(live=False, lab="zz")
 
 
 @pytest.mark.parametrize(

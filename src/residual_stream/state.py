@@ -45,7 +45,8 @@ class LabText(param.Parameter):  # type: ignore[type-arg]  # generic only in new
         try:
             self.check(val)
         except ValueError as error:
-            raise ValueError(f"lab: {error}") from None
+            found = str(error).removeprefix("lab: ")  # some name the whole lab
+            raise ValueError(f"lab: {found}") from None
 
 
 class WholeNumber(param.Integer):  # type: ignore[type-arg]
