@@ -4,6 +4,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -106,6 +107,19 @@ def test_the_check_counts_every_claim(lesson):
 def test_a_lesson_without_experiments_has_none(copied):
     shutil.rmtree(copied / "experiments")
     assert check_experiments(load_lesson(copied)) == 0
+
+
+def test_experiments_that_are_no_folder_or_cannot_be_read_are_named(
+    copied, monkeypatch
+):
+    folder = copied / "experiments"
+    with monkeypatch.context() as patch:
+        error = PermissionError(13, "Permission denied")
+        patch.setattr(Path, "iterdir", Mock(side_effect=error))
+        assert refusal(copied) == "experiments: Permission denied; make it readable"
+    shutil.rmtree(folder)
+    folder.write_text("")
+    assert refusal(copied) == "experiments: is a file; a lesson needs a folder"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A broken example.toml: one line with the file, the key, what it found and needs."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +74,12 @@ def test_a_missing_file_is_named(tmp_path):
 
 def test_a_folder_in_its_place_is_named(tmp_path):
     assert refusal(tmp_path).endswith("is a folder; a lesson needs a file")
+
+
+def test_a_pipe_in_its_place_is_named_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "example.toml")
+    line = refusal(tmp_path / "example.toml")
+    assert line == "is a pipe; a lesson needs a file"
 
 
 def test_a_word_may_have_a_dot_in_it(tmp_path):

@@ -9,6 +9,7 @@ true, is an error.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from residual_stream.experiment_file import ExperimentPlan, read_experiment
@@ -118,8 +119,22 @@ def pieces(plan: ExperimentPlan) -> tuple[str, ...]:
 
 
 def experiment_ids(lesson: Lesson) -> tuple[str, ...]:
-    """What a lesson's experiments are called, in their order; none without a folder."""
-    return tuple(path.stem for path in sorted((lesson.folder / FOLDER).glob("*.toml")))
+    """What a lesson's experiments are called, in their order; none without a folder.
+
+    raises  LessonError for a folder that is none or cannot be read.
+    """
+    return tuple(path.stem for path in _files(lesson.folder / FOLDER))
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".toml")
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise LessonError(f"{folder}: is a file; a lesson needs a folder") from None
+    except OSError as error:
+        raise LessonError(f"{folder}: {error.strerror}; make it readable") from None
 
 
 def load_experiments(lesson: Lesson) -> tuple[Experiment, ...]:
@@ -128,9 +143,10 @@ def load_experiments(lesson: Lesson) -> tuple[Experiment, ...]:
     raises  LessonError, one line: file, key or line, what it found, what it needs.
     """
     folder = lesson.folder / FOLDER
-    if not folder.is_dir():
+    files = _files(folder)
+    if not folder.exists():
         return ()
-    plans = [read_experiment(p, lesson.named) for p in sorted(folder.glob("*.toml"))]
+    plans = [read_experiment(path, lesson.named) for path in files]
     prose = {lang: read_prose(folder / f"{lang}.md") for lang in LANGUAGES}
     told = replace(lesson, folder=folder, prose=prose)
     check_parity(told)

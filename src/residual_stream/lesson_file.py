@@ -27,6 +27,8 @@ def read_text(path: Path) -> str:
     raises  LessonError, one line: file, what is wrong, the cure.
     """
     try:
+        if path.is_fifo():  # nobody may ever write into it
+            raise LessonError(f"{path}: is a pipe; a lesson needs a file")
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise LessonError(f"{path}: no such file; a lesson needs it") from None
