@@ -55,8 +55,13 @@ class ClassClient:
         """
         client = cls(await channel(students_link), id_ or browser_id())
         message = {"id": client.id, "following": True, "visible": True} | hello
-        await client.say("hello", **message, **({} if key is None else {"key": key}))
-        await client.until("welcome")
+        teacher = {} if key is None else {"key": key}
+        try:
+            await client.say("hello", **message, **teacher)
+            await client.until("welcome")
+        except BaseException:
+            client.socket.close()
+            raise
         return client
 
     async def say(self, type_: str, **message: Any) -> None:
@@ -101,5 +106,11 @@ class ClassClient:
 
 
 async def channel(students_link: str) -> WebSocketClientConnection:
-    """The bare channel of a class."""
-    return await websocket_connect(f"{students_link.replace('http', 'ws', 1)}/socket")
+    """The bare channel of a class; one that is not waited for any more is closed."""
+    link = f"{students_link.replace('http', 'ws', 1)}/socket"
+    opening = asyncio.ensure_future(websocket_connect(link))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(lambda it: it.exception() or it.result().close())
+        raise

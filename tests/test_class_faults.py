@@ -374,7 +374,7 @@ def test_a_teacher_goes_on_in_another_browser_with_the_link(servers, link):
                 await elsewhere.set(step=13)
                 await all_at(13, elsewhere, student)
                 await until(lambda: elsewhere.counts, "it is told the counts")
-                assert elsewhere.counts["following"] == 1
+                await until(lambda: elsewhere.counts["following"] == 1, "one follows")
 
     run(lesson())
 
@@ -388,9 +388,13 @@ def test_two_tabs_of_a_teacher_end_on_the_same(servers, link):
                 await tabs[step % 2].set(step=step)
             await tabs[0].set(step=3)
             await tabs[1].set(step=4)
-            await until(lambda: tabs[0].state == tabs[1].state, "the tabs agree")
-            await all_at(student.state["step"], *tabs, student)
-            assert student.state["step"] in (3, 4)
+            await until(
+                lambda: (
+                    tabs[0].state == tabs[1].state == student.state
+                    and student.state["step"] in (3, 4)
+                ),
+                "all agree on one of the last two",
+            )
 
     run(lesson())
 
@@ -445,8 +449,8 @@ def join(browser) -> Iterator[Callable[[str], Somebody]]:
     assert not [fault for one in used for fault in one.faults]
 
 
-def test_a_killed_server_without_a_file_learns_the_room_from_the_teacher(
-    servers, link, join
+def test_a_killed_server_whose_file_is_lost_learns_the_room_from_the_teacher(
+    servers, link, keeping, join
 ):
     async def late_comer() -> dict[str, Any]:
         late = Page(link)
@@ -463,7 +467,8 @@ def test_a_killed_server_without_a_file_learns_the_room_from_the_teacher(
     for one in teacher, student:
         expect(one.page.locator(".class-bar.is-away")).to_be_visible()
     teacher.put(step=15)  # the lesson goes on without a server
-    servers.start(port_of(link))
+    Path(keeping[-1]).unlink()
+    servers.start(port_of(link), *keeping)
     for one in teacher, student:
         one.page.evaluate("dispatchEvent(new Event('online'))")  # or they wait longer
         one.greeted()
@@ -512,15 +517,13 @@ async def _on_two(redis: RedisServer, servers: Servers, one: str, two: str) -> N
         assert there.state["step"] == 1
         redis.start()
         await all_at(2, *pages)
-        assert teacher.store == [False, True]
+        await until(lambda: teacher.store == [False, True], "the teacher is told")
         await until(lambda: teacher.n_votes == 2, "both votes")
 
         redis.freeze()
         try:
-            started = time.monotonic()
             await teacher.set(step=3)
             await all_at(3, teacher, here)
-            assert time.monotonic() - started < 1
         finally:
             redis.thaw()
         await all_at(3, *pages)

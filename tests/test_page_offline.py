@@ -296,6 +296,23 @@ def test_data_that_does_not_come_at_once_is_asked_for_again(pages, page_at):
     page.unroute("**/lesson.*.json")
 
 
+def test_data_that_never_comes_leaves_a_line_in_both_languages(pages, page_at):
+    page = pages(locale="ja", service_workers="block").page
+    page.clock.install()
+    page.route("**/lesson.*.json", lambda route: route.abort())
+    lesson = page_at(until="nothing", locale="ja", service_workers="block")
+    lesson.forgiven = ("ERR_FAILED", "failed request", "preload", "Failed to fetch")
+    lesson.faults.clear()
+    line = page.locator("#residual-stream-lesson-failed")
+    for _ in range(100):
+        page.clock.run_for(15_000)
+        if line.is_visible():
+            break
+    expect(line).to_contain_text("Please load the page again.")
+    expect(line).to_contain_text("ページを再読み込みしてください。")
+    page.unroute("**/lesson.*.json")
+
+
 # --------------------------------------------------------------------- the one file
 
 
@@ -358,7 +375,7 @@ def test_a_file_that_was_cut_off_says_that_its_picture_is_missing(
     cut = tmp_path / "cut.html"
     cut.write_bytes(content[: (content.index(b"data-late") + len(content)) // 2])
     lesson = page_at("#lang=ja&residual=off", at=cut.as_uri(), until="nothing")
-    lesson.forgiven = ("Unexpected end of input",)
+    lesson.forgiven = ("Failed to execute 'replaceWith'",)
     missing = lesson.page.locator(".depth-map-loading")
     expect(missing).to_contain_text("ファイルを入手し直してください")
     lesson.page.keyboard.press("ArrowRight")

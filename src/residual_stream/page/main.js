@@ -25,6 +25,14 @@ async function fetchData(source) {
   return (await fetch(source)).json();
 }
 
+/** Without its data a page has no texts: one line of its markup, in both languages, says what to do. */
+function sayThatNothingCame(error) {
+  const line = document.getElementById(`${HOST_ID}-failed`);
+  line.setAttribute("role", "alert"); // only now: a page that came has one place that speaks
+  line.hidden = false;
+  throw error;
+}
+
 /** Build the page in its place from data that is in the page or beside it. */
 async function start(host) {
   const room = openClassRoom(host.dataset.class); // first of all: it may take a key out of the address
@@ -76,4 +84,4 @@ function watch(model, page, unlink) {
 globalThis.importShim ??= Object.assign((url) => import(url), { addImportMap() {} });
 
 const host = document.getElementById(HOST_ID);
-globalThis.ResidualStream = { connect, createPage, page: host ? start(host) : null };
+globalThis.ResidualStream = { connect, createPage, page: host ? start(host).catch(sayThatNothingCame) : null };
