@@ -3,16 +3,24 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
 
-.PHONY: serve test bench fmt wheel browser redis screenshots clean
+.PHONY: serve test style types tests bench fmt wheel browser redis screenshots clean
 
 serve: .venv/.ready
 	$(BIN)/residual-stream serve --port $(PORT)
 
-test: .venv/.ready browser redis
+# the types beside the tests: the one needs a processor, the others leave some of two
+test: style
+	$(MAKE) --no-print-directory -j 2 types tests
+
+style: .venv/.ready
 	$(BIN)/ruff format --check src tests
 	$(BIN)/ruff check src tests
-	$(BIN)/mypy
 	$(BIN)/residual-stream check
+
+types: .venv/.ready
+	$(BIN)/mypy
+
+tests: .venv/.ready browser redis
 	$(BIN)/pytest -q -n 3 --dist loadfile
 
 bench: .venv/.ready browser redis
@@ -41,7 +49,7 @@ redis:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { echo "$(PYTHON) makes no environments: apt install python3-venv, or make PYTHON=… with one that does" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -e '.[test]'
 	touch $@
 
 clean:
