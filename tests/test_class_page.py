@@ -689,7 +689,7 @@ def test_what_comes_from_the_channel_is_text_or_nothing(join):
 def test_a_full_class_is_told_from_a_lost_one_whatever_came_before(join):
     """The server goes away, is full when it is back, and goes away again."""
     join("teacher")
-    student = join("waiting", until="nothing")
+    student = join("waiting")  # greeted, so that it asks no more
     away, full = 1011, 1013
     codes = [away, full]
 
@@ -713,7 +713,7 @@ def test_a_full_class_is_told_from_a_lost_one_whatever_came_before(join):
 def test_what_a_server_says_first_holds_whatever_another_one_has_said(join):
     """A page whose server has died comes to one that knows less, and follows that."""
     join("teacher")
-    student = join("moved", until="nothing")
+    student = join("moved")  # greeted, so that it asks no more
     servers = iter([(5, 8), (3, 2)])  # the number of the room, and its step
 
     def serve(socket):
