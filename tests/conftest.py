@@ -15,10 +15,10 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import expect
 
-from chromium import FLAGS, executable
+from helpers.chromium import FLAGS, executable
 from residual_stream import Example, Trace, run
-from residual_stream.example import NamedExample, read_example
-from residual_stream.places import DEFAULT_LESSON, lesson_folder, shipped
+from residual_stream.lesson.example import NamedExample, read_example
+from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder, shipped
 
 # the same cases each time, so that a gate which was green once stays green
 settings.register_profile(

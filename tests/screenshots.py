@@ -12,8 +12,8 @@ from threading import Event
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from chromium import FLAGS, executable
-from class_client import ClassClient
+from helpers.chromium import FLAGS, executable
+from helpers.class_client import ClassClient
 
 FOLDER = Path(__file__).parents[1] / "assets" / "screenshots"
 LAPTOP = {"width": 1280, "height": 800}

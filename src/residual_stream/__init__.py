@@ -9,14 +9,14 @@ Importing this package needs NumPy alone; `show` brings in Panel when it is call
 
 from typing import TYPE_CHECKING, Any
 
-from residual_stream.block import Example, Parts, run
-from residual_stream.example import load_example
-from residual_stream.explain import Arithmetic, Term, explain
-from residual_stream.ledger import Ledger, depth_map, ledger
-from residual_stream.trace import Entry, Trace
+from residual_stream.lesson.example import load_example
+from residual_stream.model.arithmetic import Arithmetic, Term
+from residual_stream.model.block import Example, Parts, run
+from residual_stream.model.ledger import Ledger, depth_map, ledger
+from residual_stream.model.trace import Entry, Trace, explain
 
 if TYPE_CHECKING:
-    from residual_stream.notebook import LessonFrame, NotebookView
+    from residual_stream.publish.notebook import LessonFrame, NotebookView
 
 __version__ = "0.1.0"
 
@@ -39,6 +39,6 @@ __all__ = [
 
 def show(*args: Any, **kwargs: Any) -> "NotebookView | LessonFrame":
     """The lesson in a notebook cell; see `residual_stream.notebook.show`."""
-    from residual_stream import notebook
+    from residual_stream.publish import notebook
 
     return notebook.show(*args, **kwargs)

@@ -2,6 +2,6 @@
 
 import sys
 
-from residual_stream.cli import main
+from residual_stream.cli.main import main
 
 sys.exit(main())

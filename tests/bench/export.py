@@ -9,14 +9,14 @@ from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from page import SCREEN, N, aimed, p95, row
 from paint import CONTROLS, PAINT
 from playwright.sync_api import Browser, sync_playwright
 
-from chromium import FLAGS, executable
-from residual_stream.export import offline_page
+from helpers.chromium import FLAGS, executable
+from page import SCREEN, N, aimed, p95, row
+from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
 from residual_stream.page.publication import publish
-from residual_stream.places import DEFAULT_LESSON, lesson_folder
+from residual_stream.publish.offline_file import offline_page
 
 LOADS = 10
 AIMS = {"MB": 3.3, "gzipped kB": 900, "first": 1000, "paint": 30}

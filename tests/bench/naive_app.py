@@ -7,10 +7,10 @@ import panel as pn
 from bokeh.plotting import figure
 
 from residual_stream import depth_map, ledger, load_example, run
-from residual_stream.explain import number
-from residual_stream.lesson import load_lesson
+from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
+from residual_stream.lesson.lesson import load_lesson
+from residual_stream.model.arithmetic import number
 from residual_stream.page.publication import publish
-from residual_stream.places import DEFAULT_LESSON, lesson_folder
 
 PARTS = ("ln1.normalized", "attn_out", "resid_mid", "ln2.normalized", "mlp_out")
 INSIDE = ("attn.q", "attn.k", "attn.v", "attn.scores", "attn.pattern", "attn.z")

@@ -17,7 +17,7 @@ from paint import ANSWERS, BUSY, CONTROLS, LAB, LOAD, NAIVE_PAINT, PAINT, READY
 from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
 from sessions import Server, come_and_go, growth, new_sessions, served
 
-from chromium import FLAGS, executable
+from helpers.chromium import FLAGS, executable
 
 N = 40
 SCREEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}

@@ -20,7 +20,7 @@ SHORT = {"unused_session_lifetime_milliseconds": 400}
 SHORT["check_unused_sessions_milliseconds"] = 200
 OURS = f"""
 import panel as pn
-from residual_stream.cli import main
+from residual_stream.cli.main import main
 serve = pn.serve
 pn.serve = lambda *args, **kwargs: serve(*args, **(kwargs | {SHORT}))
 main(["serve", "--port", "0"])

@@ -1,19 +1,20 @@
 """The browser's modules and styles, each joined into one text.
 
-The modules are plain ES modules and import one another by name. They are joined in
-the order of their imports, with the import lines and the word `export` taken out, so
-that one text works as a script in a page, in a notebook and in an offline file.
+The modules are plain ES modules in folders and import one another by name. They are
+joined in the order of their imports, with the import lines and the word `export` taken
+out, so that one text works as a script in a page, in a notebook and in an offline file.
 Comments stay behind: they are a sixth of what a class would load.
 """
 
 import re
 from functools import cache
 from pathlib import Path
+from posixpath import normpath
 
-from residual_stream.places import shipped
+from residual_stream.lesson.folders import shipped
 
 _PAGE = Path(__file__).parent
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w]+)\.js";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./]+)\.js";\n', re.MULTILINE)
 # whole lines only; no text in a module goes over several lines
 _COMMENT = re.compile(r"^ *(?://.*|/\*\*(?:.|\n)*?\*/)\n", re.MULTILINE)
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/\n*", re.DOTALL)
@@ -35,7 +36,7 @@ def _visit(name: str, ordered: list[str], above: tuple[str, ...]) -> None:
     if name in ordered:
         return
     for needed in _IMPORT.findall((_PAGE / f"{name}.js").read_text(encoding="utf-8")):
-        _visit(needed, ordered, (*above, name))
+        _visit(normpath(f"{name}/../{needed}"), ordered, (*above, name))
     ordered.append(name)
 
 

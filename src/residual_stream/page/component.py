@@ -12,11 +12,11 @@ from bokeh.events import Event
 from panel.custom import JSComponent
 from panel.io.state import set_curdoc
 
-from residual_stream import lab
-from residual_stream.lesson_file import LANGUAGES
+from residual_stream.lesson.files import LANGUAGES
 from residual_stream.page.bundle import script, styles
 from residual_stream.page.publication import Publication
-from residual_stream.state import LessonState
+from residual_stream.page.state import LessonState
+from residual_stream.table import lab
 
 _PAGE = Path(__file__).parent
 

@@ -1,14 +1,14 @@
 // What the views share: the table, the texts, the store, the address and the server.
 
-import { createAddressBar, readAddress, stateText } from "./address.js";
-import { keepToClass, startInClass } from "./class_state.js";
-import { THEMES } from "./masthead.js";
-import { createMotion } from "./motion.js";
-import { createAsking } from "./server_link.js";
-import { agree } from "./steps.js";
-import { createStore } from "./store.js";
-import { Table } from "./table.js";
-import { Words } from "./words.js";
+import { keepToClass, startInClass } from "./class/state.js";
+import { createMotion } from "./elements/motion.js";
+import { Words } from "./elements/words.js";
+import { THEMES } from "./shell/masthead.js";
+import { createAddressBar, readAddress, stateText } from "./store/address.js";
+import { createAsking } from "./store/server_link.js";
+import { agree } from "./store/steps.js";
+import { createStore } from "./store/store.js";
+import { Table } from "./store/table.js";
 
 export const THEME_KEY = "residual-stream.theme";
 

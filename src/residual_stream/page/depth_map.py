@@ -11,7 +11,7 @@ from bokeh.embed import json_item
 from bokeh.models import ColumnDataSource, Range1d
 from bokeh.plotting import figure
 
-from residual_stream.table import Table
+from residual_stream.table.model import Table
 
 BASE, RIBBON, TEXTS = "base", "ribbon", "texts"
 SO_FAR, LATEST = "so_far", "latest"

@@ -1,10 +1,46 @@
 // Where the page starts: at once in a page of its own, or when Panel renders it.
 
-import { openClassRoom } from "./class_room.js";
-import { runLateScripts } from "./late_scripts.js";
-import { afterPaint } from "./later.js";
+import { openClassRoom } from "./class/room.js";
+import { afterPaint } from "./elements/after_paint.js";
 import { createPage } from "./page.js";
-import { linkToServer } from "./server_link.js";
+import { linkToServer } from "./store/server_link.js";
+
+// Bokeh, Panel and what starts them: written into the page as text, run after its first picture.
+
+/**
+ * Run the page's waiting scripts, one after another, once the page is read to its end: on a
+ * slow line the first picture stands while a script's text still arrives.
+ *
+ * onEach: called after each of them.
+ * @throws if one cannot be loaded; those after it are not run
+ */
+async function runLateScripts(onEach) {
+  await pageRead();
+  for (const waiting of document.querySelectorAll("script[data-late]")) {
+    const script = document.createElement("script");
+    script.nonce = waiting.nonce;
+    if (waiting.dataset.src) await loaded(Object.assign(script, { src: waiting.dataset.src }), waiting);
+    else {
+      script.textContent = waiting.textContent;
+      waiting.replaceWith(script);
+    }
+    onEach();
+  }
+}
+
+const pageRead = () =>
+  new Promise((resolve) => {
+    if (document.readyState !== "loading") resolve();
+    else document.addEventListener("DOMContentLoaded", resolve, { once: true });
+  });
+
+function loaded(script, waiting) {
+  return new Promise((resolve, reject) => {
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(`not loaded: ${script.src}`));
+    waiting.replaceWith(script);
+  });
+}
 
 const HOST_ID = "residual-stream-lesson";
 

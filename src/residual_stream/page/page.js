@@ -1,34 +1,72 @@
 // The page: every view made once, laid out, and told of each change of the state.
 
-import { followAddress } from "./address.js";
-import { createAnnouncer } from "./announce.js";
-import { createChapters } from "./chapters.js";
-import { createClassBar } from "./class_bar.js";
-import { createClassroom } from "./class_follow.js";
-import { createCompare } from "./compare.js";
+import { createClassBar, createFoot } from "./class/bar.js";
+import { createClassroom } from "./class/follow.js";
+import { loadAhead } from "./class/room.js";
 import { createContext, THEME_KEY } from "./context.js";
-import { createDock, createSettings } from "./controls.js";
-import { h, setAttributes, setHidden } from "./dom.js";
-import { createExperiments } from "./experiments.js";
-import { createExplain } from "./explain.js";
-import { createFloat } from "./float.js";
-import { createInside } from "./inside.js";
-import { listenToKeys } from "./keys.js";
-import { createLab } from "./lab.js";
-import { createLater } from "./later.js";
-import { layOut } from "./layout.js";
-import { createLinkBuilder } from "./link_builder.js";
-import { loadAhead } from "./load_ahead.js";
-import { createMaps } from "./maps.js";
-import { createHelp, createMasthead } from "./masthead.js";
-import { createNotice } from "./notice.js";
-import { createLinks, createReading } from "./reading.js";
-import { createServerLine } from "./server_link.js";
-import { lastStepOf } from "./steps.js";
-import { createSum } from "./sum.js";
-import { createHome, createViewNav } from "./view_nav.js";
-import { createStep } from "./walk.js";
-import { createWirings } from "./wirings.js";
+import { createMaps } from "./depth_map/depth_map.js";
+import { createLater } from "./elements/after_paint.js";
+import { h, setAttributes, setHidden, setText } from "./elements/dom.js";
+import { createFloat } from "./elements/floating_panel.js";
+import { createExperiments } from "./experiments/experiments.js";
+import { createLab } from "./lab/lab.js";
+import { createLinkBuilder } from "./links/builder.js";
+import { createExplain } from "./scene/explain.js";
+import { createAnnouncer, createNotice } from "./shell/announcements.js";
+import { createDock, createSettings } from "./shell/controls.js";
+import { listenToKeys } from "./shell/keys.js";
+import { createHelp, createHome, createMasthead, createViewNav } from "./shell/masthead.js";
+import { followAddress } from "./store/address.js";
+import { createServerLine } from "./store/server_link.js";
+import { lastStepOf } from "./store/steps.js";
+import { createSum } from "./sum/sum.js";
+import { createChapters } from "./walk/chapters.js";
+import { createCompare } from "./walk/compare.js";
+import { createLinks, createReading } from "./walk/reading.js";
+import { createInside } from "./walk/step_matrices.js";
+import { createStep } from "./walk/walk.js";
+import { createWirings } from "./wirings/wirings.js";
+
+// Where the parts of the page stand, on screens of every width.
+
+/** Put the views into the page; returns its main part. */
+function layOut(root, views, context) {
+  const skip = h("a", { class: "skip", href: "#step", click: (event) => {
+    event.preventDefault();
+    views.step.element.focus();
+  } });
+  const sayings = { update: () => setText(skip, context.words.say("skip_to_lesson")) };
+  views.skip = { ...sayings, element: skip };
+  const stage = h("div", { class: "stage" }, views.step.element, views.scene.element);
+  const lesson = h("div", { class: "view" }, views.chapters.element, stage, views.map.element, views.inside.element, views.sum.element, views.reading.element);
+  const main = h("main", { tabindex: context.classroom ? -1 : null }, lesson, views.experiments.element, views.wirings.element, views.lab.element, views.links.element);
+  views.shown = {
+    update(state) {
+      setHidden(lesson, state.view !== "lesson");
+      setHidden(views.dock.element, state.view !== "lesson");
+    },
+  };
+  placeSettings(context, views, stage);
+  root.prepend(skip, views.masthead.element, views.notice.element, main, views.home.element, createFoot(views), views.server.element, views.announcer.element, views.help.element);
+  return main;
+}
+
+/** The settings stand in the dock where it is wide enough, else below the picture; on a phone Start over is with them. */
+function placeSettings(context, { dock, settings }, stage) {
+  const [wide, narrow] = ["(min-width: 72rem)", "(max-width: 40rem)"].map((width) => matchMedia(width));
+  const first = dock.start.parentElement;
+  const move = () => {
+    if (wide.matches) dock.middle.append(settings.element);
+    else stage.after(settings.element);
+    if (narrow.matches) settings.element.append(dock.start);
+    else first.prepend(dock.start);
+  };
+  for (const width of [wide, narrow]) {
+    width.addEventListener("change", move);
+    context.leave.push(() => width.removeEventListener("change", move));
+  }
+  move();
+}
 
 // what changes the lesson's parts only, and what changes nothing of the lesson
 const WALK = ["step", "depth", "token", "residual"];

@@ -9,17 +9,20 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from residual_stream import lab
-from residual_stream.experiments import experiment_ids, experiments_data
-from residual_stream.lesson import Lesson, load_lesson
-from residual_stream.lesson_file import LANGUAGES
+from residual_stream.lesson.experiments.experiment import (
+    experiment_ids,
+    experiments_data,
+)
+from residual_stream.lesson.files import LANGUAGES
+from residual_stream.lesson.lesson import Lesson, load_lesson
+from residual_stream.lesson.prose import Section
 from residual_stream.page import qr
 from residual_stream.page.bundle import script, styles
 from residual_stream.page.depth_map import depth_map_item
-from residual_stream.prose import Section
-from residual_stream.table import model_table
-from residual_stream.texts import ReadingTexts, StepTexts
-from residual_stream.wiring_table import wirings_data
+from residual_stream.table import lab
+from residual_stream.table.model import model_table
+from residual_stream.table.texts import ReadingTexts, StepTexts
+from residual_stream.table.wirings import wirings_data
 
 EXTRA: dict[str, Callable[[Lesson], Any]] = {
     "experiments": experiments_data,

@@ -5,7 +5,7 @@ from typing import Any
 
 import segno
 
-from residual_stream.lesson import Lesson
+from residual_stream.lesson.lesson import Lesson
 
 LONGEST = 1200
 

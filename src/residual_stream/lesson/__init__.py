@@ -1,0 +1,1 @@
+"""A lesson as it stands in its folder: found, read and checked."""

@@ -1,0 +1,1 @@
+"""The experiments of a lesson: predict, run, see."""

@@ -1,0 +1,1 @@
+"""A lesson as something to take away: file, site, notebook, worksheet."""

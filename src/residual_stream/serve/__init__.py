@@ -1,0 +1,1 @@
+"""A lesson on a server, alone or with a class."""
