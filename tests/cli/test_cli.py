@@ -482,7 +482,7 @@ def test_a_name_that_the_terminal_can_not_write_is_spelt_out(tmp_path, name):
 
 INTERRUPTED = """
 import importlib, signal, sys
-from residual_stream.cli import main as cli
+from residual_stream import cli
 
 def interrupted(*_):
     signal.raise_signal(signal.SIGINT)
@@ -498,10 +498,10 @@ sys.exit(cli.main(sys.argv[2:]))
 @pytest.mark.parametrize(
     ("where", "name"),
     [
-        ("cli:read_example", "trace"),
-        ("cli:load_lesson", "check"),
+        ("cli.main:read_example", "trace"),
+        ("cli.main:load_lesson", "check"),
         ("page.publication:load_lesson", "export"),
-        ("server:serve", "serve"),
+        ("serve.server:serve", "serve"),
     ],
 )
 def test_ctrl_c_ends_a_call_quietly(where, name):
@@ -666,7 +666,7 @@ def test_an_address_of_this_machine_is_reached_as_localhost(address):
 
 STOPPED = """
 import signal, sys, weakref
-from residual_stream.cli import main as cli
+from residual_stream import cli
 from residual_stream.serve import server
 
 def stop():
