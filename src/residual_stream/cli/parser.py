@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 from residual_stream import __version__
 from residual_stream.lesson.files import LANGUAGES, LessonError
 from residual_stream.lesson.folders import DEFAULT_LESSON
+from residual_stream.lesson.writing import write_whole
 
 DONE, FAILED, WRONG_CALL = 0, 1, 2
 
@@ -93,7 +94,7 @@ def write(path: Path, content: bytes) -> None:
     raises  LessonError, one line: the path and the system's reason.
     """
     with writing("-o", path, "file"):
-        path.write_bytes(content)
+        write_whole(path, content)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from residual_stream.lesson.files import LessonError
+from residual_stream.lesson.writing import write_whole
 from residual_stream.page.html import FILES_AT, libraries, links, page_template
 from residual_stream.page.policy import served_policy
 from residual_stream.page.publication import File, Publication
@@ -41,10 +42,11 @@ def write_site(folder: Path, files: Mapping[str, bytes]) -> None:
     """
     expect_free(folder)
     folder.mkdir(exist_ok=True)
-    for name, content in files.items():
+    # the index marks the folder as ours; a page comes after what it loads
+    for name in sorted(files, key=lambda name: name.endswith(f"/{INDEX}")):
         path = folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
+        write_whole(path, files[name])
 
 
 def expect_free(folder: Path) -> None:

@@ -6,9 +6,11 @@ import os
 import re
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from residual_stream.lesson.files import LessonError
+from residual_stream.lesson.writing import write_whole
 
 KEY = re.compile(r"[A-Za-z0-9_-]{22,128}")  # 22 letters of base64url hold 128 bits
 ROOM = re.compile(r"[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])")
@@ -58,14 +60,12 @@ def kept_key(path: Path) -> str:
 
 
 def _read_or_make(path: Path) -> str:
-    try:
-        made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(path)
-    key = new_key()
-    with open(made, "w", encoding="ascii") as file:
-        file.write(f"{key}\n")
-    return key
+    if not os.path.lexists(path):
+        key = new_key()
+        with suppress(FileExistsError):  # another server was first
+            write_whole(path, f"{key}\n".encode("ascii"), 0o600, is_new=True)
+            return key
+    return _read(path)
 
 
 def _read(path: Path) -> str:

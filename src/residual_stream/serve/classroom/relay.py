@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from residual_stream.lesson.files import LessonError
+from residual_stream.lesson.writing import write_whole
 from residual_stream.page.component import new_state
 from residual_stream.page.publication import Publication
 from residual_stream.page.state import LessonState
@@ -209,10 +209,6 @@ def write_room(file: Path, room: Room) -> None:
 
     raises  OSError if that can't be done.
     """
-    new = file.with_name(f"{file.name}.new")
     data = {"room": room.name, **room.as_data()}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    opened = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(opened, "w", encoding="utf-8") as out:
-        out.write(text)
-    os.replace(new, file)
+    write_whole(file, text.encode(), 0o600)
