@@ -71,6 +71,15 @@ def test_a_value_out_of_range_is_refused_at_once(name, value):
     assert state.as_dict() == fresh().as_dict()
 
 
+@pytest.mark.parametrize(
+    ("name", "nearest"), [("stpe", "step"), ("Residual", "residual"), ("labs", "lab")]
+)
+def test_a_name_that_the_state_has_not_is_refused(name, nearest):
+    line = rf"\A'{name}' is no part of the state; the nearest is '{nearest}'\Z"
+    with pytest.raises(AttributeError, match=line):
+        setattr(fresh(), name, 3)
+
+
 def test_a_depth_that_ends_before_the_step_moves_the_step():
     state = fresh(depth=6, step=38)
     state.depth = 2

@@ -1,5 +1,6 @@
 """One learner's state of the page, readable and settable from Python."""
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -102,6 +103,16 @@ class LessonState(param.Parameterized):
         start = {"depth": min(self.depth, max_depth), "token": focus} | values
         self.depth = start.pop("depth")  # first, because it says where the steps end
         self.param.update(**start)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # names that begin with "_" are param's own
+        if not name.startswith("_") and not hasattr(type(self), name):
+            known = ("step", "depth", *self.STATE)
+            (nearest,) = difflib.get_close_matches(name, known, 1, cutoff=0)
+            raise AttributeError(
+                f"{name[:40]!r} is no part of the state; the nearest is {nearest!r}"
+            )
+        super().__setattr__(name, value)
 
     @param.depends("depth", watch=True, on_init=True)
     def _end_where_the_walk_ends(self) -> None:
