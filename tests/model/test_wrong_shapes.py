@@ -131,3 +131,10 @@ def test_an_example_that_does_not_fit_together_is_refused_by_a_run():
 def test_a_depth_that_no_run_has_is_refused(example, depth):
     with pytest.raises(ValueError, match=rf"\Adepth is {depth}; .* from 1 to 96\Z"):
         run(example, depth=depth)
+
+
+@pytest.mark.parametrize("value", [None, 3])
+@pytest.mark.parametrize("name", ["tokens", "axes"])
+def test_an_example_without_names_is_refused(name, value):
+    with pytest.raises(ValueError, match=rf"\A{name} is {value}; it must name each"):
+        run(replace(random_example(), **{name: value}))

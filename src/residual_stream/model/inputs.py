@@ -2,7 +2,7 @@
 
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -190,6 +190,10 @@ def check_words(example: Example) -> None:
     raises  ValueError, one line: what, the shapes, the cure.
     """
     embed, places = _finite("embed", example.embed), example.pos_embed
+    for name in ("tokens", "axes"):
+        names = getattr(example, name)
+        if not isinstance(names, Sized):
+            raise ValueError(f"{name} is {shown(names)}; it must name each of its own")
     n_tokens, n_axes = len(example.tokens), len(example.axes)
     if embed.shape != (n_tokens, n_axes) or not embed.size:
         raise ValueError(
