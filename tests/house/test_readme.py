@@ -7,13 +7,9 @@ import pytest
 
 from residual_stream import explain, ledger, load_example, run
 from residual_stream.model.arithmetic import number
-from residual_stream.serve.classroom.connections import (
-    OTHERS,
-    PER_BROWSER,
-    TEACHER_FACTOR,
-    Limits,
-)
+from residual_stream.serve.classroom.connections import OTHERS, PER_BROWSER
 from residual_stream.serve.classroom.keys import new_key
+from residual_stream.serve.classroom.limits import TEACHER_FACTOR, Limits
 
 README = Path(__file__).parents[2] / "README.md"
 STATES = {

@@ -16,8 +16,8 @@ from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
 from residual_stream.page.publication import ANSWERS, Publication, publish
 from residual_stream.serve.classroom import attendance, classroom, redis_link
 from residual_stream.serve.classroom.classroom import Classroom
-from residual_stream.serve.classroom.connections import Limits
 from residual_stream.serve.classroom.fan_out import Outlet
+from residual_stream.serve.classroom.limits import Limits
 from residual_stream.serve.classroom.messages import Message
 from residual_stream.serve.classroom.redis_address import try_redis
 from residual_stream.serve.classroom.redis_relay import RedisRelay

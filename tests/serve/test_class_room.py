@@ -25,7 +25,6 @@ from residual_stream.serve.classroom.attendance import (
     status_of,
 )
 from residual_stream.serve.classroom.classroom import Classroom
-from residual_stream.serve.classroom.connections import Allowance, Limits
 from residual_stream.serve.classroom.handlers import ClassSocket, policy
 from residual_stream.serve.classroom.keys import (
     checked_room,
@@ -34,6 +33,7 @@ from residual_stream.serve.classroom.keys import (
     new_key,
     new_room,
 )
+from residual_stream.serve.classroom.limits import Allowance, Limits
 from residual_stream.serve.classroom.relay import OneProcess, adopted, write_room
 from residual_stream.serve.classroom.room import CLOSED, REVEALED, Poll, Room, votes_csv
 from residual_stream.serve.classroom.start import Class, host_in_network, open_class
@@ -257,8 +257,8 @@ def test_a_class_is_set_by_the_environment_too():
     )
     assert settings == Class("bio", Path("k"), Path("s"), "", Limits(70))
     assert Class.from_environment({}) == Class()
-    for wrong in ("0", "many", "-1", "²", "9" * 9, "9" * 5000):
-        with pytest.raises(LessonError, match=r"CLASS_LIMIT: .+; needs 1 to 999999"):
+    for wrong in ("0", "many", "-1", "²", "100001", "9" * 9, "9" * 5000):
+        with pytest.raises(LessonError, match=r"CLASS_LIMIT: .+; needs 1 to 100000$"):
             Class.from_environment({"RESIDUAL_STREAM_CLASS_LIMIT": wrong})
 
 

@@ -15,6 +15,7 @@ from residual_stream.cli.parser import (
 )
 from residual_stream.lesson.files import LessonError
 from residual_stream.lesson.folders import lesson_folder
+from residual_stream.serve.classroom.limits import MOST_BROWSERS
 
 if TYPE_CHECKING:
     from residual_stream.serve.classroom.start import Class, Opened
@@ -118,7 +119,7 @@ def _serving(asked: argparse.Namespace) -> "Serving":
 
 
 def _class_settings(asked: argparse.Namespace) -> "Class":
-    from residual_stream.serve.classroom.connections import Limits
+    from residual_stream.serve.classroom.limits import Limits
     from residual_stream.serve.classroom.start import Class
 
     limits = Limits(
@@ -232,7 +233,7 @@ def _add_class(parser: Parser) -> None:
     )
     group.add_argument(
         "--class-limit",
-        type=whole_number(1, 100_000),
+        type=whole_number(1, MOST_BROWSERS),
         metavar="N",
         help="pages in the room at once; by default 2000",
     )

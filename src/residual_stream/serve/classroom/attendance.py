@@ -4,8 +4,8 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from residual_stream.serve.classroom.connections import Allowance, Limits
 from residual_stream.serve.classroom.fan_out import Outlet
+from residual_stream.serve.classroom.limits import Allowance, Limits
 
 FOLLOWING, EXPLORING, QUIET = "following", "exploring", "quiet"
 TEACHING = "teaching"  # in no count

@@ -7,13 +7,9 @@ from typing import Any
 
 from residual_stream.page.publication import Publication
 from residual_stream.serve.classroom.attendance import Attendance, Seat, read_statuses
-from residual_stream.serve.classroom.connections import (
-    TEACHER_FACTOR,
-    Allowance,
-    Limits,
-)
 from residual_stream.serve.classroom.fan_out import FanOut, frame
 from residual_stream.serve.classroom.keys import is_key
+from residual_stream.serve.classroom.limits import TEACHER_FACTOR, Allowance, Limits
 from residual_stream.serve.classroom.messages import Message
 from residual_stream.serve.classroom.relay import Relay
 from residual_stream.serve.classroom.requests import Requests

@@ -7,7 +7,7 @@ from typing import Any
 from residual_stream.page.publication import Publication
 from residual_stream.serve.classroom.answers import Answers, BusyError
 from residual_stream.serve.classroom.attendance import Attendance, Seat
-from residual_stream.serve.classroom.connections import Limits
+from residual_stream.serve.classroom.limits import Limits
 from residual_stream.serve.classroom.messages import TEACHERS_ONLY, Message
 from residual_stream.serve.classroom.relay import Relay, adopted
 from residual_stream.serve.classroom.room import (

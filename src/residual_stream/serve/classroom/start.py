@@ -12,7 +12,6 @@ import segno
 from residual_stream.lesson.files import LessonError
 from residual_stream.page.publication import Publication
 from residual_stream.serve.classroom.classroom import Classroom
-from residual_stream.serve.classroom.connections import Limits
 from residual_stream.serve.classroom.handlers import CLASS_AT
 from residual_stream.serve.classroom.keys import (
     checked_room,
@@ -20,6 +19,7 @@ from residual_stream.serve.classroom.keys import (
     new_key,
     new_room,
 )
+from residual_stream.serve.classroom.limits import MOST_BROWSERS, Limits
 from residual_stream.serve.classroom.relay import OneProcess, Relay, kept_room, try_room
 from residual_stream.serve.classroom.room import Room
 
@@ -60,11 +60,10 @@ class Class:
 
         limit = environment.get(f"{VARIABLES}CLASS_LIMIT", "") or str(Limits.browsers)
         # its length first: Python refuses to read a number of endless digits
-        if not (
-            limit.isascii() and limit.isdecimal() and len(limit) <= 6 and int(limit)
-        ):
+        is_number = limit.isascii() and limit.isdecimal() and len(limit) <= 6
+        if not (is_number and 1 <= int(limit) <= MOST_BROWSERS):
             raise LessonError(
-                f"{VARIABLES}CLASS_LIMIT: {limit[:20]!r}; needs 1 to 999999"
+                f"{VARIABLES}CLASS_LIMIT: {limit[:20]!r}; needs 1 to {MOST_BROWSERS}"
             )
         return cls(
             environment.get(f"{VARIABLES}ROOM", ""),
