@@ -7,13 +7,13 @@ import stat
 from pathlib import Path
 
 import pytest
-from residual_stream.classroom.keys import kept_key
-from residual_stream.classroom.relay import write_room
-from residual_stream.classroom.room import Room
-from residual_stream.lesson_file import LessonError
-from residual_stream.static_site import MARK, write_site
 
 from residual_stream.cli import main
+from residual_stream.lesson.files import LessonError
+from residual_stream.publish.static_site import MARK, write_site
+from residual_stream.serve.classroom.keys import kept_key
+from residual_stream.serve.classroom.relay import write_room
+from residual_stream.serve.classroom.room import Room
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_site_on_a_full_disk_stays_as_it_was(tmp_path, request):
 def test_a_page_of_a_site_comes_after_what_it_loads(tmp_path, monkeypatch):
     written: list[str] = []
     monkeypatch.setattr(
-        "residual_stream.static_site.write_whole",
+        "residual_stream.publish.static_site.write_whole",
         lambda path, _: written.append(path.relative_to(tmp_path).as_posix()),
     )
     write_site(tmp_path, dict.fromkeys(("index.html", "a/index.html", "f/a.js"), b""))

@@ -15,6 +15,7 @@ from residual_stream.lesson.files import LessonError
 from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
 from residual_stream.page.publication import ANSWERS, Publication, publish
 from residual_stream.serve.classroom import attendance, classroom, redis_link
+from residual_stream.serve.classroom.answers import BusyError
 from residual_stream.serve.classroom.classroom import Classroom
 from residual_stream.serve.classroom.fan_out import Outlet
 from residual_stream.serve.classroom.limits import Limits
@@ -834,6 +835,8 @@ def test_what_still_waits_when_a_class_ends_is_not_computed(publication, monkeyp
             await one.requests.do(seat, question)
         await asyncio.to_thread(begun.wait, PATIENCE)
         await one.close()
+        with pytest.raises(BusyError, match="is stopping"):  # too late
+            await one.requests._answers.answer("lab", 5)
         may_end.set()
 
     monkeypatch.setitem(ANSWERS, "lab", lab)

@@ -11,7 +11,7 @@ KEPT = 32  # answers; a whole class asks what the teacher shows
 
 
 class BusyError(Exception):
-    """Too many questions wait already, in one line."""
+    """No more questions are taken now; why, in one line."""
 
 
 class Answers:
@@ -22,14 +22,15 @@ class Answers:
     ) -> None:
         self._answers, self._most = answers, waiting
         self._kept: OrderedDict[str, asyncio.Future[str]] = OrderedDict()
-        self._waiting = 0
+        self._waiting, self._is_closed = 0, False
         # a thread of its own: the class's messages go on while it computes
         self._thread = ThreadPoolExecutor(1, "answers")
 
     async def answer(self, kind: str, payload: Any) -> str:
         """The answer as JSON text.
 
-        raises  BusyError if too many wait, or if there are no answers of that kind.
+        raises  BusyError if too many wait, if there are no answers of that kind, or
+                after `close`.
         """
         if kind not in self._answers:
             raise BusyError(f"there are no answers of the kind {kind}")
@@ -37,6 +38,8 @@ class Answers:
         if asked in self._kept:
             self._kept.move_to_end(asked)
             return await asyncio.shield(self._kept[asked])
+        if self._is_closed:
+            raise BusyError("the class's server is stopping")
         if self._waiting >= self._most:
             raise BusyError("too many questions at once; try again")
         loop = asyncio.get_running_loop()
@@ -50,6 +53,7 @@ class Answers:
 
     def close(self) -> None:
         """What still waits is not computed any more; else the process waits for it."""
+        self._is_closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _compute(self, kind: str, payload: Any) -> str:
