@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 5006
 
-.PHONY: serve test style types tests bench fmt wheel browser redis screenshots clean
+.PHONY: serve test style types tests bench fmt wheel system screenshots clean
 
 serve: .venv/.ready
 	$(BIN)/residual-stream serve --port $(PORT)
@@ -20,10 +20,10 @@ style: .venv/.ready
 types: .venv/.ready
 	$(BIN)/mypy
 
-tests: .venv/.ready browser redis
+tests: system
 	$(BIN)/pytest -q -n 3 --dist loadfile
 
-bench: .venv/.ready browser redis
+bench: system
 	$(BIN)/python tests/bench/model.py
 	$(BIN)/python tests/bench/page.py
 	$(BIN)/python tests/bench/export.py
@@ -33,17 +33,14 @@ fmt: .venv/.ready
 	$(BIN)/ruff check --fix src tests
 	$(BIN)/ruff format src tests
 
-screenshots: .venv/.ready browser
+screenshots: system
 	$(BIN)/python tests/screenshots.py
 
 wheel: .venv/.ready
 	$(BIN)/python -m build --wheel
 
-browser: .venv/.ready
-	.ci/browser
-
-redis:
-	.ci/redis
+system: .venv/.ready
+	.ci/system
 
 .venv/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
