@@ -422,3 +422,49 @@ def test_a_quick_reader_is_not_held_up_by_motion(page_at):
     ended = lesson.page.evaluate(bars, FRAMES)
     calm = page_at("?step=6", until="text")
     assert ended == calm.page.evaluate(bars, 0)
+
+
+# ------------------------------------------------ colours that a reader has forced
+
+FORCED = """() => {
+  const root = document.querySelector(".residual-stream");
+  const probe = document.createElement("i");
+  root.append(probe);
+  const resolved = (colour) => {
+    probe.style.color = colour;
+    return getComputedStyle(probe).color;
+  };
+  const ground = (selector) =>
+    getComputedStyle(root.querySelector(selector)).backgroundColor;
+  const names = ["Canvas", "CanvasText", "Highlight", "LinkText", "GrayText"];
+  const result = {
+    system: names.map(resolved),
+    page: getComputedStyle(root).backgroundColor,
+    knob: ground(".switch-knob"),
+    track: ground(".switch-track"),
+    picture: ground(".depth-map-swatch"),
+    variables: [...document.styleSheets]
+      .flatMap((sheet) => [...sheet.cssRules])
+      .filter((rule) => rule.selectorText?.startsWith(":root,"))
+      .flatMap((rule) => [...rule.style].filter((name) => name.startsWith("--")))
+      .map((name) => resolved(`var(${name})`)),
+  };
+  probe.remove();
+  return result;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("residual", ["on", "off"])
+def test_with_forced_colours_every_colour_is_one_of_the_readers(
+    page_at, scheme, residual
+):
+    lesson = page_at(
+        f"?step=4&residual={residual}", forced_colors="active", color_scheme=scheme
+    )
+    seen = lesson.page.evaluate(FORCED)
+    canvas = seen["system"][0]
+    assert len(seen["variables"]) > 10
+    assert set(seen["variables"]) <= set(seen["system"])
+    assert seen["page"] == seen["track"] == canvas
+    assert canvas not in (seen["knob"], seen["picture"])
