@@ -10,6 +10,7 @@ from residual_stream.lesson.files import LessonError
 from residual_stream.lesson.fills import FillError, Place
 from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
 from residual_stream.lesson.lesson import load_lesson
+from residual_stream.model.arithmetic import percent
 from residual_stream.table.texts import check_texts
 
 BANK, RIVER = 3, 2
@@ -88,10 +89,11 @@ def test_a_name_and_a_label_are_one_cell_of_the_trace(place, placeholder, cell):
         text = place.fill(f"{placeholder} | {decimals}")
         assert abs(read_back(text) - value) <= 0.5 * 10**-decimals + 1e-12
         assert len(text.partition(".")[2]) == decimals
-    percent = place.fill(f"{placeholder} | %")
-    assert percent.endswith(" %")
-    assert "." not in percent
-    assert abs(read_back(percent) - value) <= 0.005 + 1e-12
+    share = place.fill(f"{placeholder} | %")
+    assert share.endswith(" %")
+    if share not in ("< 0.5 %", "> 99.5 %"):
+        assert "." not in share
+        assert abs(read_back(share) - value) <= 0.005 + 1e-12
 
 
 def test_a_number_has_one_decimal_and_the_real_minus(place):
@@ -99,6 +101,28 @@ def test_a_number_has_one_decimal_and_the_real_minus(place):
     assert place.fill("blocks.0.resid_mid.finance") == "0.0"  # −0.02 has no minus
     assert place.fill("blocks.0.resid_pre.identity") == "1.0"
     assert place.fill("blocks.0.attn.pattern.river | %") == "94 %"
+
+
+SHARES = {
+    0.0: "0 %",
+    1e-9: "< 0.5 %",
+    0.0049: "< 0.5 %",
+    0.005: "1 %",
+    0.5: "50 %",
+    0.995: "100 %",
+    0.9951: "> 99.5 %",
+    1.0: "100 %",
+}
+
+
+@pytest.mark.parametrize(("share", "text"), SHARES.items())
+def test_more_than_nothing_is_not_0_per_cent_nor_less_than_all_100(share, text):
+    assert percent(share) == text
+
+
+def test_a_word_that_is_looked_at_a_little_is_not_said_to_get_nothing(place, on):
+    assert 0 < on["blocks.0.attn.pattern"][BANK, 1] < 0.005
+    assert place.fill("blocks.0.attn.pattern.the | %") == "< 0.5 %"
 
 
 def test_the_top_is_the_label_of_the_largest_value(place, on, lesson_example):

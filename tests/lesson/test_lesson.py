@@ -280,6 +280,9 @@ def assert_says(text, value, form, where):
     if form is None:
         assert text == value, where
         return
+    if form == "%" and (0 < value < 0.005 or 0.995 < value < 1):
+        assert text == ("< 0.5 %" if value < 0.5 else "> 99.5 %"), where
+        return
     decimals = 0 if form == "%" else int(form)
     shape = r"−?\d+" + (rf"\.\d{{{decimals}}}" if decimals else "")
     assert re.fullmatch(shape + (" %" if form == "%" else ""), text), where

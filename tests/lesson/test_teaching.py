@@ -285,9 +285,7 @@ X0, MID, POST = (
     "on.blocks.0.resid_post",
 )
 CUT = "off.blocks.5.resid_post"
-MISSED = (
-    "distance(river{0}.blocks[0].mlp_out.bank, money{0}.blocks[0].mlp_out.bank) | 2"
-)
+MISSED = "distance(river{0}.blocks[0].mlp_out.bank, money{0}.blocks[0].mlp_out.bank)"
 ALL = (
     "sum(other.blocks[k].attn_out.bank{0} + other.blocks[k].mlp_out.bank{0} "
     "for k in range(3))"
@@ -349,8 +347,8 @@ NUMBERS = {
         "distance(own_on.x[6].bank, shared_on.x[6].bank)",
     ],
     "F5: the order of the words": [
-        "distance(free.x[3].bank, free_moved.x[3].bank) | 2",
-        "distance(placed.x[3].bank, placed_moved.x[3].bank) | 2",
+        "distance(free.x[3].bank, free_moved.x[3].bank)",
+        "distance(placed.x[3].bank, placed_moved.x[3].bank)",
     ],
     "G1: added, so protected": [
         "(other.x[0].bank.identity) | 3",

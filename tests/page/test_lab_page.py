@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from residual_stream import run
 from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
 from residual_stream.lesson.lesson import load_lesson
-from residual_stream.model.arithmetic import number
+from residual_stream.model.arithmetic import number, percent
 from residual_stream.page.publication import Publication
 from residual_stream.publish.offline_file import offline_page
 from residual_stream.table.lab import answer
@@ -99,9 +99,7 @@ def expected(settings: dict) -> dict | None:
             for first, last in zip(states[0], states[-1], strict=True)
         ],
         "pattern": [
-            f"{number(100 * share, 0)} %"
-            for row in (pattern[0] if pattern else [])
-            for share in row
+            percent(share) for row in (pattern[0] if pattern else []) for share in row
         ],
         "x0": [[number(value, 2) for value in row] for row in model["states"][0]],
         "sum": [

@@ -10,7 +10,7 @@ from residual_stream import run
 from residual_stream.lesson.folders import DEFAULT_LESSON, lesson_folder
 from residual_stream.lesson.prose import Section
 from residual_stream.model import block
-from residual_stream.model.arithmetic import number
+from residual_stream.model.arithmetic import number, percent
 from residual_stream.page.publication import Publication, publish
 from residual_stream.table.questions import plain
 
@@ -131,7 +131,7 @@ def check_number(one, trace, residual) -> None:
     value = trace[one["name"]][tuple(map(int, one["index"].split(",")))]
     assert one["residual"] == residual
     if one["text"].endswith(" %"):
-        assert one["text"] == f"{number(100 * value, 0)} %"
+        assert one["text"] == percent(value)
     else:
         decimals = len(one["text"].partition(".")[2])
         assert decimals in (1, 2)

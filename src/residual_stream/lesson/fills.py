@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from residual_stream.lesson.example import NamedExample
-from residual_stream.model.arithmetic import number
+from residual_stream.model.arithmetic import number, percent
 from residual_stream.model.ledger import depth_of
 from residual_stream.model.ops import Array
 from residual_stream.model.trace import Trace
@@ -112,6 +112,4 @@ class Place:
 
 
 def _formatted(value: float, form: str) -> str:
-    if form == "%":
-        return number(100 * value, 0) + " %"
-    return number(value, int(form))
+    return percent(value) if form == "%" else number(value, int(form))

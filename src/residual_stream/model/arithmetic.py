@@ -161,6 +161,18 @@ def number(value: float, decimals: int = 2) -> str:
     return f"{abs(rounded) if rounded == 0 else rounded:f}".replace("-", "−")
 
 
+def percent(value: float) -> str:
+    """A share of one in per cent, as the lesson writes it, without decimals.
+
+    What is more than nothing is not written as 0 %, nor less than all as 100 %.
+    """
+    if 0 < value < 0.005:
+        return "< 0.5 %"
+    if 0.995 < value < 1:
+        return "> 99.5 %"
+    return f"{number(100 * value, 0)} %"
+
+
 def _single(groups: Groups, _: int) -> tuple[float, str]:
     value = groups[0][0].value
     return value, number(value)

@@ -23,7 +23,7 @@ from residual_stream.lesson.files import LANGUAGES, LessonError
 from residual_stream.lesson.fills import FillError, Place
 from residual_stream.lesson.lesson import Lesson, check_parity, check_terms
 from residual_stream.lesson.prose import Section, read_prose
-from residual_stream.model.arithmetic import number
+from residual_stream.model.arithmetic import number, percent
 
 _EXPRESSION = re.compile(r"(?P<text>.*?[(\[].*?)(?: \| (?P<format>%|[0-9]))?")
 _PATH = re.compile(r"(?:(?:top|top_value|length|moved) )?(?P<run>[a-z][a-z0-9_]*)\..+")
@@ -58,7 +58,7 @@ def _worked_out(text: str, form: str, runs: Runs) -> str:
         raise FillError(f"{{{{{text}}}}}: {error}") from None
     if isinstance(value, bool | np.ndarray):
         raise FillError(f"{{{{{text}}}}} is no number")
-    return f"{number(100 * value, 0)} %" if form == "%" else number(value, int(form))
+    return percent(value) if form == "%" else number(value, int(form))
 
 
 FOLDER = "experiments"

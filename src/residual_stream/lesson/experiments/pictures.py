@@ -12,7 +12,10 @@ from residual_stream.lesson.expressions import ExpressionError, Value, evaluate
 from residual_stream.lesson.files import LANGUAGES, LessonFile
 from residual_stream.lesson.lesson import MAX_PAGE_DEPTH as MAX_DEPTH
 
-KEYS = ("kind", "title", "y", "columns", "first", "last", "rows", "scale", "decimals")
+KEYS = (
+    *("kind", "title", "y", "columns", "first", "last", "rows"),
+    *("scale", "decimals", "percent"),
+)
 KINDS = ("lines", "bars", "vectors", "table")
 TONES = ("x0", "on", "off", "ink")
 
@@ -38,6 +41,7 @@ class PicturePlan:
     y:        what its numbers are.
     columns:  names, or the depths of "lines"; of "vectors" the stream's axes.
     scale:    pictures of one name share the range of their numbers.
+    percent:  its numbers are shares of one, written in per cent.
     """
 
     key: str
@@ -48,6 +52,7 @@ class PicturePlan:
     rows: tuple[RowPlan, ...]
     scale: str
     decimals: int
+    percent: bool
 
 
 def read_picture(file: LessonFile, number: int, named: NamedExample) -> PicturePlan:
@@ -81,6 +86,7 @@ def read_picture(file: LessonFile, number: int, named: NamedExample) -> PictureP
         tuple(_row(file, f"{key}.rows.{n}", kind, len(columns)) for n in rows),
         file.text(f"{key}.scale") if "scale" in there else key,
         file.whole(f"{key}.decimals", 0, 4) if "decimals" in there else 1,
+        "percent" in there and file.value(f"{key}.percent", "true or false") is True,
     )
 
 
@@ -136,6 +142,7 @@ def _numbers(picture: PicturePlan, runs: Runs) -> dict[str, Any]:
         "columns": list(picture.columns),
         "rows": rows,
         "decimals": picture.decimals,
+        "percent": picture.percent,
     }
 
 

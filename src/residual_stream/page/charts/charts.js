@@ -2,7 +2,7 @@
 
 import { h, s } from "../elements/dom.js";
 import { number } from "../store/table.js";
-import { legend, markAt, roundRange, scaleBetween, spread, textWidth, TONES } from "./parts.js";
+import { legend, markAt, pictureForm, roundRange, scaleBetween, spread, textWidth, tickForm, TONES } from "./parts.js";
 
 // Pictures that are tables: vectors with a small bar behind each number, plain numbers,
 // and the numbers of a chart for those who can't see it.
@@ -26,7 +26,7 @@ function valuesBody(row, picture, language, bars) {
   const key = bars ? h("span", { class: `charts-key is-${row.tone}`, "aria-hidden": "true" }) : null;
   const name = h("th", { scope: "rowgroup", colspan: picture.columns.length }, key, row.label[language]);
   const cells = row.values.map((value) =>
-    h("td", {}, h("span", { class: "charts-number" }, number(value, picture.decimals)), bars ? valueBar(value, picture, row.tone) : null),
+    h("td", {}, h("span", { class: "charts-number" }, pictureForm(picture)(value)), bars ? valueBar(value, picture, row.tone) : null),
   );
   return h("tbody", {}, h("tr", {}, name), h("tr", {}, ...cells));
 }
@@ -43,14 +43,15 @@ function valueBar(value, { range: [low, high], decimals }, tone) {
   return h("span", { class: "charts-track", "aria-hidden": "true" }, bar, line);
 }
 
-/** All numbers of a chart, a line a depth or group. */
+/** All numbers of a chart, a line a depth or group, with two decimals at least. */
 function numbersTable(picture, words) {
   const language = words.language;
+  const shown = pictureForm({ ...picture, decimals: Math.max(2, picture.decimals) });
   const byDepth = picture.kind === "lines";
   const corner = byDepth ? words.say("experiments_block") : words.say("experiments_what");
   const heads = picture.rows.map((row) => h("th", { scope: "col" }, row.label[language]));
   const lines = picture.columns.map((column, i) =>
-    h("tr", {}, h("th", { scope: "row" }, byDepth ? String(column) : column[language]), ...picture.rows.map((row) => h("td", {}, number(row.values[i], 2)))),
+    h("tr", {}, h("th", { scope: "row" }, byDepth ? String(column) : column[language]), ...picture.rows.map((row) => h("td", {}, shown(row.values[i])))),
   );
   return h(
     "div",
@@ -64,7 +65,7 @@ function numbersTable(picture, words) {
 /** The elements of a bar chart, `width` pixels wide: a legend and the SVG. `name` is the picture's alone in its page. */
 function drawBars(picture, words, { em, width, name }) {
   const language = words.language;
-  const { range, ticks } = roundRange(picture.range);
+  const { range, ticks } = roundRange(picture.range, { form: tickForm(picture) });
   const frame = { left: em * 2.4, right: width, top: em * 2.6, bottom: em * 12, height: em * 14 };
   const y = scaleBetween(range, [frame.bottom, frame.top]);
   const patterns = picture.rows.map((row, place) => hatchOf(row, `${name}-bar-${place}`, place));
@@ -88,7 +89,7 @@ function drawBars(picture, words, { em, width, name }) {
     ),
     ...bars.map(({ row, value, left, place }) => barRect(row, value, left, bar, y, patterns[place].fill)),
     // after all bars, so that none covers a number
-    ...bars.map(({ value, left }) => s("text", { class: "charts-value", x: left + bar / 2, y: y(Math.max(value, 0)) - em * 0.35, "text-anchor": "middle" }, number(value, picture.decimals))),
+    ...bars.map(({ value, left }) => s("text", { class: "charts-value", x: left + bar / 2, y: y(Math.max(value, 0)) - em * 0.35, "text-anchor": "middle" }, pictureForm(picture)(value))),
   );
   return [legend(picture.rows, language, (row, place) => barSample(row, hatchOf(row, `${name}-key-${place}`, place))), svg];
 }
@@ -129,9 +130,9 @@ function drawLines(picture, words, size) {
   const { em } = size;
   const language = words.language;
   const named = size.width >= NARROW * em;
-  const { range, ticks } = roundRange(picture.range);
+  const { range, ticks } = roundRange(picture.range, { form: tickForm(picture) });
   const ends = picture.rows.map((row) => {
-    const value = number(row.values.at(-1), picture.decimals);
+    const value = pictureForm(picture)(row.values.at(-1));
     return named ? `${row.label[language]} ${value}` : value;
   });
   const frame = {

@@ -1,9 +1,15 @@
 // What the charts share: scales, ticks, the width of a text, marks and legends.
 
 import { h, s } from "../elements/dom.js";
-import { number } from "../store/table.js";
+import { number, percent } from "../store/table.js";
 
 export const TONES = { x0: "var(--slate)", on: "var(--green)", off: "var(--red)", ink: "var(--ink)" };
+
+/** How a picture writes its numbers: shares in per cent, all others with the decimals that it asks for. */
+export const pictureForm = (picture) => (value) => (picture.percent ? percent(value) : number(value, picture.decimals));
+
+/** How it writes the round numbers of its axis. */
+export const tickForm = (picture) => (picture.percent ? (value, decimals) => `${number(100 * value, Math.max(0, decimals - 2))} %` : number);
 
 /** From a value to a place, both ends given. */
 export function scaleBetween([low, high], [from, to]) {
@@ -12,7 +18,7 @@ export function scaleBetween([low, high], [from, to]) {
 }
 
 /** A range widened to round numbers, unless one is near, and those as {value, text}. */
-export function roundRange([low, high], wanted = 5) {
+export function roundRange([low, high], { wanted = 5, form = number } = {}) {
   const rough = (high - low || 1) / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough * 0.999);
@@ -21,7 +27,7 @@ export function roundRange([low, high], wanted = 5) {
   const decimals = Math.max(0, -Math.floor(Math.log10(step)));
   const ticks = Array.from({ length: last - first + 1 }, (_, i) => {
     const value = (first + i) * step;
-    return { value, text: number(value, decimals) };
+    return { value, text: form(value, decimals) };
   });
   return { range: [Math.min(low, first * step), Math.max(high, last * step)], ticks };
 }

@@ -7,8 +7,10 @@ export function number(value, decimals = 1) {
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 }
 
-/** A share of one in per cent, without decimals. */
+/** A share of one in per cent, without decimals; more than nothing is not 0 %, less than all not 100 %. */
 export function percent(value) {
+  if (value > 0 && value < 0.005) return "< 0.5 %";
+  if (value > 0.995 && value < 1) return "> 99.5 %";
   return `${number(100 * value, 0)} %`;
 }
 
